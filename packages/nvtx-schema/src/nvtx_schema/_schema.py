@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The schema: named, placed fields of one kind of event or counter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from nvtx import EntryKind, EventKind
+
+from ._field import Field, field_of, struct_dtype
+from ._kinds import KINDS, KindName, kind_of
+from ._pack import pack_rows
+from ._rules import schema_problems
+from ._storage import DType
+from .errors import Problem, SchemaError
+
+_Members = tuple[tuple[str, int, Field], ...]
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Schema:
+    """A checked, frozen and hashable description of the rows of one kind.
+
+    Parameters
+    ----------
+    kind : str or nvtx.EventKind
+        ``"mark"``, ``"pushpop"``, ``"startend"``, ``"push"``, ``"pop"``, ``"start"``, ``"end"``
+        or ``"counter"``.
+    fields : mapping of str, or iterable of (str, field) pairs
+        Each field is what a role helper returned, a NumPy dtype or an Enum class.
+    align : bool
+        Place the fields as a C compiler would; otherwise one right after the other.
+
+    Raises
+    ------
+    SchemaError
+        If anything is wrong, with every fault in ``problems``.
+
+    Notes
+    -----
+    A schema holds no NVTX object: it may be built before a session, shared between
+    threads and processes, pickled, and used as a key.
+
+    Examples
+    --------
+    >>> import numpy as np, nvtx_schema as nvs
+    >>> step = nvs.Schema("mark", {"time": nvs.mark_time(), "loss": np.float32})
+    >>> step.dtype.itemsize
+    12
+    """
+
+    kind_name: KindName
+    _members: _Members = field()
+    itemsize: int
+
+    def __init__(
+        self,
+        kind: KindName | EventKind,
+        fields: Mapping[str, Any] | Iterable[tuple[str, Any]],
+        *,
+        align: bool = False,
+    ) -> None:
+        pairs = list(fields.items() if isinstance(fields, Mapping) else fields)
+        placed, itemsize = _placed([(name, field_of(spec)) for name, spec in pairs], align)
+        self._settle(kind, placed, itemsize)
+
+    @classmethod
+    def _of_layout(cls, kind: object, members: _Members, itemsize: int) -> Schema:
+        """Build a schema from fields that already have offsets."""
+        schema = cls.__new__(cls)
+        schema._settle(kind, members, itemsize)
+        return schema
+
+    def _settle(self, kind: object, members: _Members, itemsize: int) -> None:
+        known = kind_of(kind)
+        problems = [] if known else [_unknown_kind(kind)]
+        problems += _duplicate_names(members)
+        problems += schema_problems(known, list(members))
+        if problems or known is None:
+            raise SchemaError(problems)
+        object.__setattr__(self, "kind_name", known.name)
+        object.__setattr__(self, "_members", members)
+        object.__setattr__(self, "itemsize", itemsize)
+
+    @property
+    def kind(self) -> EventKind | None:
+        """The kind for ``Domain.get_schema(dtype, kind=)``; None for counters."""
+        return KINDS[self.kind_name].event
+
+    @cached_property
+    def dtype(self) -> DType:
+        """The NumPy dtype with the metadata that nvtx reads.
+
+        Pass it to ``nvtx.writer.Domain.get_schema`` or ``get_counter``. NumPy drops the
+        metadata in ``astype`` and ``np.save`` and ignores it in ``==``.
+        """
+        return struct_dtype(self._members, self.itemsize)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the fields, in order."""
+        return tuple(name for name, _, _ in self._members)
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        """The fields by name, in order."""
+        return MappingProxyType({name: inner for name, _, inner in self._members})
+
+    @property
+    def offsets(self) -> Mapping[str, int]:
+        """Where each field begins in a row, in bytes."""
+        return MappingProxyType({name: offset for name, offset, _ in self._members})
+
+    def field_with_role(self, role: EntryKind) -> str | None:
+        """Return the name of the field with a role, None where there is none."""
+        return next((name for name, _, inner in self._members if inner.role is role), None)
+
+    def pack(
+        self,
+        table: Any = None,
+        /,
+        *,
+        domain: Any = None,
+        truncate: bool | Iterable[str] = False,
+        casting: str = "exact",
+        order: str = "sorted",
+        naive: str = "refuse",
+        **columns: Any,
+    ) -> np.ndarray[Any, Any]:
+        """Turn columns into rows of ``dtype``, changing no value silently.
+
+        Parameters
+        ----------
+        table : dict, numpy.ndarray, pandas.DataFrame, Arrow table or Polars frame, optional
+            The columns by field name. A structured array in the layout of ``dtype`` is
+            checked and viewed, not copied.
+        domain : nvtx.writer.Domain, optional
+            Where text for handle and category fields is registered, each distinct text once,
+            and only after all else was found to be in order.
+        truncate : bool or iterable of str
+            Cut text and bytes that are too long: in all fields, or in those named.
+        casting : {"exact", "same_kind", "unsafe"}
+            ``exact``: every stored value equals the given one, and no float column enters an
+            integer field. ``same_kind``: numbers may be rounded to a float field's
+            precision. ``unsafe``: floats are also cut to integers, integers wrap. NaN never
+            becomes an integer, and a float never silently becomes infinite.
+        order : {"sorted", "sort", "any"}
+            Refuse rows not in ascending order of their first timestamp, sort them (stable),
+            or leave them as they are. Sorted rows are what ``write_event_batch`` promises.
+        naive : {"refuse", "utc"}
+            What to do with dates that carry no time zone: refuse them or take them as UTC.
+        **columns
+            Further columns, one value a row, or one value for all rows. A field named like one
+            of the options goes into ``table``.
+
+        Returns
+        -------
+        numpy.ndarray
+            One-dimensional, of ``dtype``; new memory, or a view of ``table``.
+
+        Raises
+        ------
+        PackError
+            With every faulty column, and the rows at fault, in ``problems``.
+        """
+        options = {"truncate": truncate, "casting": casting, "order": order, "naive": naive}
+        return pack_rows(self, (table, columns), domain, options)
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}: {inner.dtype}" for name, _, inner in self._members)
+        return f"<Schema {self.kind_name} {{{fields}}}, {self.itemsize} bytes>"
+
+
+def _placed(fields: list[tuple[str, Field]], align: bool) -> tuple[_Members, int]:
+    members, offset, widest = [], 0, 1
+    for name, inner in fields:
+        alignment = inner.dtype.alignment if align else 1
+        widest = max(widest, alignment)
+        offset += -offset % alignment
+        members.append((name, offset, inner))
+        offset += inner.dtype.itemsize
+    return tuple(members), offset + -offset % widest
+
+
+def _unknown_kind(kind: object) -> Problem:
+    return Problem(None, f"{kind!r} is no kind of schema", f"use one of {', '.join(KINDS)}")
+
+
+def _duplicate_names(members: _Members) -> list[Problem]:
+    names = [name for name, _, _ in members]
+    return [
+        Problem(name, "two fields have this name", "rename one of them")
+        for index, name in enumerate(names)
+        if name in names[:index]
+    ]

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dates and durations to int64 nanoseconds, in integers all the way."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from ._column import Array, Column, ColumnFault, missing, rows_of
+from ._numbers import Casting, to_number, wrong_kind
+
+Naive: TypeAlias = Literal["refuse", "utc"]
+
+_INT64 = np.dtype(np.int64)
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+_NAIVE_REMEDY = "give them a time zone, pass int64 ns, or naive='utc' if they are UTC"
+
+
+def holds_times(values: Array) -> bool:
+    """Tell whether any value is a date or a duration."""
+    if values.dtype.kind == "O":
+        kinds = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
+        return any(isinstance(value, kinds) for value in values.ravel().tolist())
+    return values.dtype.kind in "Mm"
+
+
+def to_instant(column: Column, naive: Naive, casting: Casting, *, declared: bool) -> Array:
+    """Convert dates to int64 ns since 1970-01-01 UTC.
+
+    ``declared`` says that the field itself is a datetime64, which has no zone and is UTC here.
+    """
+    values = column.decoded()
+    if values.dtype.kind == "M":
+        if not (declared or column.aware or naive == "utc"):
+            raise ColumnFault(
+                "dates have no time zone", _NAIVE_REMEDY, rows_of(np.ones(len(values)))
+            )
+        return _nanoseconds(values, "M8[ns]")
+    if values.dtype.kind == "O" and holds_times(values):
+        return _dates_to_ns(values.tolist(), naive, declared)
+    if values.dtype.kind == "m":
+        raise wrong_kind(values, "dates", "add the durations to a date")
+    return to_number(values, _INT64, casting)
+
+
+def to_duration(values: Array, casting: Casting) -> Array:
+    """Convert durations to int64 ns."""
+    if values.dtype.kind == "m":
+        return _nanoseconds(values, "m8[ns]")
+    if values.dtype.kind == "O" and holds_times(values):
+        return _durations_to_ns(values.tolist())
+    if values.dtype.kind == "M":
+        raise wrong_kind(values, "durations", "subtract a date")
+    return to_number(values, _INT64, casting)
+
+
+def _nanoseconds(values: Array, target: str) -> Array:
+    empty = np.isnat(values)
+    if empty.any():
+        raise missing(empty)
+    try:
+        result = values.astype(target)
+        changed = result.astype(values.dtype) != values
+    except (OverflowError, TypeError) as error:
+        found = f"{values.dtype} cannot be turned into nanoseconds ({error})"
+        raise ColumnFault(found, "use a date near 1970 and a unit from s to ns") from None
+    if changed.any():
+        found = f"{values.dtype} values do not fit int64 nanoseconds exactly"
+        raise ColumnFault(found, "round them to ns, within 1678 to 2262", rows_of(changed))
+    return result.view(np.int64)
+
+
+def _dates_to_ns(flat: list[Any], naive: Naive, declared: bool) -> Array:
+    flat = [_unboxed(value) for value in flat]
+    empty = np.array([value is None or value != value for value in flat])
+    if empty.any():
+        raise missing(empty)
+    bad = np.array([not isinstance(v, datetime.datetime | np.datetime64) for v in flat])
+    if bad.any():
+        found = "values that are no dates with time stand between dates"
+        raise ColumnFault(found, "use datetime objects in every row", rows_of(bad))
+    unknown = np.array([_is_naive(value, declared) for value in flat])
+    if naive != "utc" and unknown.any():
+        raise ColumnFault("dates have no time zone", _NAIVE_REMEDY, rows_of(unknown))
+    return _fitting([_instant_ns(value) for value in flat])
+
+
+def _unboxed(value: Any) -> Any:
+    return None if type(value).__name__ in ("NaTType", "NAType") else value
+
+
+def _is_naive(value: Any, declared: bool) -> bool:
+    if isinstance(value, np.datetime64):
+        return not declared
+    return value.utcoffset() is None
+
+
+def _instant_ns(value: Any) -> int:
+    if isinstance(value, np.datetime64):
+        return int(_nanoseconds(np.array([value]), "M8[ns]")[0])
+    if value.tzinfo is None:
+        value = value.replace(tzinfo=datetime.timezone.utc)
+    # pandas.Timestamp is a datetime with three more digits.
+    return _duration_ns(value - _EPOCH)
+
+
+def _durations_to_ns(flat: list[Any]) -> Array:
+    empty = np.array([value is None or _unboxed(value) is None or value != value for value in flat])
+    if empty.any():
+        raise missing(empty)
+    bad = np.array([not isinstance(v, datetime.timedelta | np.timedelta64) for v in flat])
+    if bad.any():
+        found = "values that are no durations stand between durations"
+        raise ColumnFault(found, "use timedelta objects in every row", rows_of(bad))
+    return _fitting([_duration_ns(value) for value in flat])
+
+
+def _duration_ns(value: Any) -> int:
+    if isinstance(value, np.timedelta64):
+        return int(_nanoseconds(np.array([value]), "m8[ns]")[0])
+    seconds = value.days * 86_400 + value.seconds
+    return (seconds * 10**6 + value.microseconds) * 1000 + int(getattr(value, "nanoseconds", 0))
+
+
+def _fitting(numbers: list[int]) -> Array:
+    outside = np.array([not -(2**63) <= number < 2**63 for number in numbers], dtype=bool)
+    if outside.any():
+        found = "dates or durations do not fit int64 nanoseconds"
+        raise ColumnFault(found, "use a date within 1678 to 2262", rows_of(outside))
+    return np.array(numbers, dtype=np.int64)
