@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The second pass: events become rows of NVTX writer streams."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+
+from nvtx import CounterSemantics, EventKind, TimestampType
+
+from nvtx_replay.importers.chrome._batches import EventBatches, SampleBatches
+from nvtx_replay.importers.chrome._flows import Ends
+from nvtx_replay.importers.chrome._identity import Id, Row
+from nvtx_replay.importers.chrome._layout import Encoder, plain_args
+from nvtx_replay.importers.chrome._ranges import ANNOTATIONS, PYTHON_STACK
+from nvtx_replay.importers.chrome._samples import Series, Value
+from nvtx_replay.importers.chrome._scan import Scan, lane_of
+from nvtx_replay.importers.chrome._strings import RepeatedStrings
+from nvtx_replay.importers.chrome._text import as_text
+
+_JsonEvent = dict[str, Any]
+MAX_CATEGORIES = 4_096
+_RANGE_FIELDS = frozenset({"ph", "cat", "name", "pid", "tid", "ts", "dur", "args"})
+_ASYNC_FIELDS = _RANGE_FIELDS | {"scope"}
+_MARK_FIELDS = _RANGE_FIELDS | {"s"}
+_NO_ENDS = Ends()
+
+
+class Emitter:
+    """Write what a walk finds; a :class:`~nvtx_replay.importers.chrome._walk.Visitor`.
+
+    Parameters
+    ----------
+    session : nvtx.writer.Session
+        An active session.
+    domain_name : str
+        The domain of everything written.
+    scan : Scan
+        The first pass.
+    base : int or None
+        Nanoseconds since the epoch that relative times count from.
+    """
+
+    def __init__(self, session: Any, domain_name: str, scan: Scan, base: int | None) -> None:
+        self._session = session
+        self._domain = session.get_domain(domain_name)
+        self._scan = scan
+        self._base = base or 0
+        self._clock = (
+            TimestampType.NONE if base is None else TimestampType.CPU_CLOCK_GETTIME_REALTIME
+        )
+        self._encoder = Encoder(RepeatedStrings(self._domain))
+        self._events = EventBatches(self._domain)
+        self._samples = SampleBatches()
+        self._streams: dict[Any, Any] = {}
+        self._counters: dict[Series, Any] = {}
+        self._categories: dict[str, int] = {}
+        self._open = ExitStack()
+        self._ordinal = 0
+        self._range_ids = 0
+
+    @property
+    def folded(self) -> int:
+        """Events whose arguments were folded into one JSON text."""
+        return self._encoder.folded
+
+    @property
+    def written(self) -> int:
+        """Ranges of threads written."""
+        return self._ordinal
+
+    def __enter__(self) -> Emitter:
+        # Scopes in the order of the input's sort indices: that is the order tracks are made in.
+        identities = self._scan.identities
+        for row in sorted(self._scan.used_rows, key=identities.order):
+            self._domain.get_scope(identities.thread_path(row))
+        return self
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        with self._open:
+            if kind is None:
+                self._events.flush()
+                if "counters" in self._streams:
+                    self._samples.flush(self._streams["counters"])
+
+    def metadata(self, event: _JsonEvent) -> None:
+        """Pass over names, which the first pass took."""
+
+    def flow(self, row: Row, time: int, event: _JsonEvent) -> None:
+        """Pass over flow points, which the first pass tied to ranges."""
+
+    def slice(self, row: Row, begin: int, end: int | None, event: _JsonEvent) -> None:
+        """Write a range of a thread."""
+        ordinal, self._ordinal = self._ordinal, self._ordinal + 1
+        ends = self._scan.flow_ends.get(ordinal, _NO_ENDS)
+        stream = self._row_stream(row, lane_of(event))
+        if end is None:
+            self._write(stream, EventKind.RANGE_PUSH, (begin,), event, ends)
+        else:
+            end = self._scan.clipped.get(ordinal, end)
+            self._write(stream, EventKind.RANGE_PUSHPOP, (begin, end), event, ends)
+
+    def instant(self, row: Row, time: int, event: _JsonEvent) -> None:
+        """Write an instant of a thread."""
+        stream = self._row_stream(row, ANNOTATIONS)
+        self._write(stream, EventKind.MARK, (time,), event, fields=_MARK_FIELDS)
+
+    def wide_instant(self, pid: Id, time: int, event: _JsonEvent) -> None:
+        """Write an instant of a process or of the whole trace."""
+        if event.get("s") == "g":
+            stream = self._stream("global instants", None, "global instants")
+        else:
+            stream = self._process_stream(pid, "process instants")
+        self._write(stream, EventKind.MARK, (time,), event, fields=_MARK_FIELDS)
+
+    def async_range(self, pid: Id, begin: int, end: int | None, event: _JsonEvent) -> None:
+        """Write an asynchronous range."""
+        stream = self._process_stream(pid, "async")
+        if end is None:
+            self._range_ids += 1
+            head = EventKind.RANGE_START, (begin, self._range_ids)
+        else:
+            head = EventKind.RANGE_STARTEND, (begin, end)
+        self._write(stream, *head, event, fields=_ASYNC_FIELDS)
+
+    def async_instant(self, pid: Id, time: int, event: _JsonEvent) -> None:
+        """Write an instant of an asynchronous range."""
+        stream = self._process_stream(pid, "async")
+        self._write(stream, EventKind.MARK, (time,), event, fields=_ASYNC_FIELDS)
+
+    def sample(self, series: Series, time: int, value: Value) -> None:
+        """Write a counter's value."""
+        stream = self._stream("counters", None, "counters")
+        counter = self._counters.get(series)
+        if counter is None:
+            counter = self._counters[series] = self._counter(series)
+        self._samples.add(stream, counter, self._base + time, value)
+
+    def _counter(self, series: Series) -> Any:
+        scope = self._domain.get_scope(self._scan.identities.process_path(series.pid))
+        kind = float if self._scan.float_series[series] else int
+        semantics = CounterSemantics(unit=series.unit) if series.unit else None
+        return self._domain.get_counter(series.name, kind, scope=scope, semantics=semantics)
+
+    def _write(
+        self,
+        stream: Any,
+        kind: EventKind,
+        times: tuple[int, ...],
+        event: _JsonEvent,
+        ends: Ends = _NO_ENDS,
+        *,
+        fields: frozenset[str] = _RANGE_FIELDS,
+    ) -> None:
+        base = self._base
+        head = (times[0] + base, *times[1:]) if kind is EventKind.RANGE_START else ()
+        head = head or tuple([time + base for time in times])
+        args = event.get("args")
+        beside = [(key, event[key]) for key in event.keys() - fields] if event.keys() - fields else []
+        category, overflow = self._category(event.get("cat"))
+        if overflow is not None:
+            beside.append(("cat", overflow))
+        if beside or type(args) is not dict:
+            args = plain_args(args, sorted(beside))
+        layout, row = self._encoder.row(
+            kind, (*head, category), as_text(event.get("name", "")), args, ends
+        )
+        self._events.add(stream, layout, row)
+
+    def _category(self, name: Any) -> tuple[int, str | None]:
+        """Return the id of a category, or 0 and its name where there are too many to register."""
+        if not name:
+            return 0, None
+        text = as_text(name)
+        known = self._categories.get(text)
+        if known is None:
+            if len(self._categories) >= MAX_CATEGORIES:
+                return 0, text
+            known = self._categories[text] = int(self._domain.get_category_id(text))
+        return known, None
+
+    def _row_stream(self, row: Row, lane: int) -> Any:
+        key = row.index, lane
+        stream = self._streams.get(key)
+        if stream is None:
+            identities = self._scan.identities
+            name = identities.thread_label(row)
+            if lane == PYTHON_STACK:
+                name = f"{name} · Python stack"
+            stream = self._stream(key, identities.thread_path(row), name)
+        return stream
+
+    def _process_stream(self, pid: Id, name: str) -> Any:
+        stream = self._streams.get((pid, name))
+        if stream is None:
+            path = self._scan.identities.process_path(pid)
+            stream = self._stream((pid, name), path, name)
+        return stream
+
+    def _stream(self, key: Any, path: str | None, name: str) -> Any:
+        stream = self._streams.get(key)
+        if stream is None:
+            scope = None if path is None else self._domain.get_scope(path)
+            made = self._session.create_stream(
+                name, domain=self._domain, scope=scope, time_domain_id=self._clock
+            )
+            stream = self._streams[key] = self._open.enter_context(made)
+        return stream
