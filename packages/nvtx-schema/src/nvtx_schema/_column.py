@@ -8,7 +8,8 @@ lists are therefore read object by object.
 from __future__ import annotations
 
 import array
-import datetime
+import datetime as dt
+import math
 import numbers
 from dataclasses import dataclass
 from enum import Enum
@@ -62,7 +63,7 @@ class ColumnFault(Exception):
 
 
 _SCALARS = (
-    str, bytes, numbers.Number, np.generic, Enum, datetime.date, datetime.timedelta, type(None),
+    str, bytes, numbers.Number, np.generic, Enum, dt.date, dt.timedelta, type(None),
 )  # fmt: skip
 
 
@@ -75,6 +76,15 @@ def missing(bad: Array) -> ColumnFault:
     """Return the fault of rows without a value."""
     remedy = "fill them or drop these rows; NVTX rows have no missing values"
     return ColumnFault("values are missing", remedy, rows_of(bad))
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether an object is what tables put where there is no value."""
+    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return isinstance(value, float) and math.isnan(value)
 
 
 def read_column(data: Any, shape: tuple[int, ...] = ()) -> Column:
@@ -97,7 +107,7 @@ def _array_of(data: Any, shape: tuple[int, ...]) -> Array:
     if isinstance(data, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(data)
         if masked.any():
-            raise missing(masked.reshape(len(masked), -1).any(axis=1))
+            raise missing(np.asarray(masked.reshape(len(masked), -1).any(axis=1)))
         return _unboxed(data.data, shape)
     if isinstance(data, (np.ndarray, memoryview, array.array)) or hasattr(data, "__array__"):
         return _unboxed(np.asarray(data), shape)

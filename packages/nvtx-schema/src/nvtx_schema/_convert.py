@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,26 +77,30 @@ def convert(name: str, field: Field, column: Column, options: Options) -> Array 
 
 
 def _convert_flat(name: str, field: Field, column: Column, options: Options) -> Array | Later:
-    base, source = field.base, field.source
-    if not column.values.size and source != "struct":
-        return np.empty(0, dtype=base)
-    if source == "struct":
+    if field.source == "struct":
         return _convert_struct(name, field, column.values, options)
-    if source == "text":
-        return to_text(column, base, options.may_cut(name))
-    if source == "bytes":
-        return to_bytes(column.decoded(), base, options.may_cut(name))
-    if source == "enum":
+    if not column.values.size:
+        return np.empty(0, dtype=field.base)
+    if field.source == "enum":
         column = to_enum_text(column, field.labels)
     if field.entry_type is not None:
-        return to_identifier(column, field.entry_type, base, options.domain)
-    if source == "bool":
+        return to_identifier(column, field.entry_type, field.base, options.domain)
+    if field.source == "text":
+        return to_text(column, field.base, options.may_cut(name))
+    if field.source == "bytes":
+        return to_bytes(column.decoded(), field.base, options.may_cut(name))
+    return _convert_numeric(field, column, options)
+
+
+def _convert_numeric(field: Field, column: Column, options: Options) -> Array:
+    if field.source == "bool":
         return _to_bool(column.decoded(), options.casting)
-    if source == "timedelta":
+    if field.source == "timedelta":
         return to_duration(column.decoded(), options.casting)
-    if source == "datetime" or field.role in TIME_ROLES:
-        times = to_instant(column, options.naive, options.casting, declared=source == "datetime")
-        return to_number(times, base, options.casting)
+    if field.source == "datetime" or field.role in TIME_ROLES:
+        declared = field.source == "datetime"
+        times = to_instant(column, options.naive, options.casting, declared=declared)
+        return to_number(times, field.base, options.casting)
     return _plain_number(field, column.decoded(), options.casting)
 
 
@@ -137,23 +140,26 @@ def _convert_struct(name: str, field: Field, values: Array, options: Options) ->
     if given != wanted:
         found = f"the structure has the members {sorted(given)}, not {sorted(wanted)}"
         raise ColumnFault(found, "pass exactly these members")
-    done = list(_members(name, field, columns, options))
+    done = {
+        member: _convert_member(name, member, (inner, columns[member]), options)
+        for member, _, inner in field.members
+    }
 
     def resolve() -> Array:
         rows = np.zeros(len(values), dtype=field.base)
-        for member, result in done:
+        for member, result in done.items():
             rows[member] = result() if callable(result) else result
         return rows
 
     return resolve
 
 
-def _members(
-    name: str, field: Field, columns: dict[str, Any], options: Options
-) -> Iterator[tuple[str, Array | Later]]:
-    for member, _, inner in field.members:
-        try:
-            yield member, convert(name, inner, read_field(inner, columns[member]), options)
-        except ColumnFault as fault:
-            found = f"in {member!r}, {fault.found}"
-            raise ColumnFault(found, fault.remedy, fault.rows) from None
+def _convert_member(
+    name: str, member: str, given: tuple[Field, Any], options: Options
+) -> Array | Later:
+    inner, data = given
+    try:
+        return convert(name, inner, read_field(inner, data), options)
+    except ColumnFault as fault:
+        found = f"in {member!r}, {fault.found}"
+        raise ColumnFault(found, fault.remedy, fault.rows) from None

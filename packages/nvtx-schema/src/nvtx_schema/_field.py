@@ -73,12 +73,13 @@ class Field:
         if self.members:
             inner = struct_dtype(self.members, self.base.itemsize)
             dtype = np.dtype((inner, self.shape)) if self.shape else inner
-        return numpy_dtype(
+        annotated: DType = numpy_dtype(
             dtype,
             counter_semantics=self.semantics,
             entry_kind=self.role,
             entry_type=self.entry_type,
         )
+        return annotated
 
 
 def struct_dtype(members: tuple[tuple[str, int, Field], ...], itemsize: int) -> DType:
@@ -142,13 +143,19 @@ def _array_faults(plain: Field, shape: tuple[int, ...]) -> Iterator[Fault]:
         yield Fault("arrays of text cannot be described", "use one text(n) field an element")
 
 
+def placed_dtypes(dtype: DType) -> Iterator[tuple[str, DType, int]]:
+    """Yield name, dtype and offset of each member, once, whatever titles there are."""
+    if dtype.names and dtype.fields:
+        for name in dtype.names:
+            yield name, dtype.fields[name][0], dtype.fields[name][1]
+
+
 def _struct_field(dtype: DType) -> Field:
     members: list[tuple[str, int, Field]] = []
     faults: list[Fault] = []
-    for name in dtype.names or ():
-        entry = (dtype.fields or {})[name]
-        inner = field_of_dtype(entry[0])
-        members.append((name, entry[1], inner))
+    for name, inner_dtype, offset in placed_dtypes(dtype):
+        inner = field_of_dtype(inner_dtype)
+        members.append((name, offset, inner))
         faults += [Fault(f"in {name!r}, {fault.found}", fault.remedy) for fault in inner.faults]
     faults += _struct_faults(members)
     storage = np.dtype(

@@ -50,11 +50,13 @@ def to_enum_text(column: Column, labels: tuple[tuple[str, int], ...]) -> Column:
     known = {name for name, _ in labels}
     flat = values.tolist()
     names = [v if type(v) is str else getattr(v, "name", None) for v in flat]
-    bad = np.array([_is_other(v, name, known) for v, name in zip(flat, names)], dtype=bool)
+    bad = np.array(
+        [_is_other(v, name, known) for v, name in zip(flat, names, strict=True)], dtype=bool
+    )
     if bad.any():
         found = f"values are no members ({', '.join(sorted(known))})"
         raise ColumnFault(found, "pass members of the Enum or their names", rows_of(bad))
-    kept = [v if hasattr(v, "handle") else name for v, name in zip(flat, names)]
+    kept = [v if hasattr(v, "handle") else name for v, name in zip(flat, names, strict=True)]
     return Column(np.fromiter(kept, dtype=object, count=len(kept)))
 
 
@@ -88,7 +90,7 @@ def _holds_text(column: Column) -> bool:
     values = column.values if column.labels is None else column.labels
     if values.dtype.kind == "O":
         return any(isinstance(value, str) for value in values.tolist())
-    return values.dtype.kind == "U"
+    return bool(values.dtype.kind == "U")
 
 
 def _distinct(column: Column) -> tuple[list[str], Array]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from ._column import Array, ColumnFault, missing, rows_of
+from ._column import Array, ColumnFault, is_missing, missing, rows_of
 from ._storage import DType
 
 Casting: TypeAlias = Literal["exact", "same_kind", "unsafe"]
@@ -70,7 +70,7 @@ def _narrowed(values: Array, target: DType, casting: Casting) -> Array:
 
 def _same(values: Array, result: Array) -> Array:
     if values.dtype.kind == "f":
-        return (result.astype(values.dtype) == values) | np.isnan(values)
+        return np.asarray((result.astype(values.dtype) == values) | np.isnan(values))
     # 2**63 and 2**64 do not exist in the integer type, and casting them back is undefined in C.
     limit = float(2 ** (values.dtype.itemsize * 8 - (values.dtype.kind == "i")))
     wide = result.astype(np.float64)
@@ -87,7 +87,7 @@ def _floats_to_integer(values: Array, target: DType, casting: Casting) -> Array:
     if casting != "unsafe":
         raise ColumnFault(
             f"{values.dtype} values stand where {target} is expected",
-            "pass integers (floats above 2**53 have already lost digits), or casting='unsafe' to cut",
+            "pass integers (floats lose digits above 2**53), or casting='unsafe' to cut them",
             rows_of(values != np.trunc(values)),
         )
     info = np.iinfo(target)
@@ -121,7 +121,9 @@ def _objects_to_number(values: Array, target: DType, casting: Casting) -> Array:
         return _objects_to_float(flat, target, casting)
     integers = np.array([isinstance(v, int | np.integer | np.bool_) for v in flat], dtype=bool)
     if not integers.all():
-        floats = np.array([float(v) if not ok else 0.0 for v, ok in zip(flat, integers)])
+        floats = np.array(
+            [float(v) if not ok else 0.0 for v, ok in zip(flat, integers, strict=True)]
+        )
         _floats_to_integer(floats, target, casting)
         if casting != "unsafe":
             found = f"floats stand where {target} is expected"
@@ -137,8 +139,10 @@ def _objects_to_number(values: Array, target: DType, casting: Casting) -> Array:
 
 def _objects_to_float(flat: list[Any], target: DType, casting: Casting) -> Array:
     wide = np.array([_float(v) for v in flat], dtype=np.float64)
-    rounded = np.array([math.isfinite(w) and w != v for v, w in zip(flat, wide)], dtype=bool)
-    lost = np.array([math.isinf(w) and w != v for v, w in zip(flat, wide)], dtype=bool)
+    rounded = np.array(
+        [math.isfinite(w) and w != v for v, w in zip(flat, wide, strict=True)], dtype=bool
+    )
+    lost = np.array([math.isinf(w) and w != v for v, w in zip(flat, wide, strict=True)], dtype=bool)
     if lost.any() or (rounded.any() and casting == "exact"):
         found = "values that no float64 holds exactly"
         remedy = "send them as text, or casting='same_kind' to round"
@@ -154,7 +158,7 @@ def _float(value: Any) -> float:
 
 
 def _require_numbers(flat: list[Any], target: DType) -> None:
-    empty = np.array([v is None or v is np.ma.masked or _is_na(v) for v in flat], dtype=bool)
+    empty = np.array([is_missing(v) and not isinstance(v, float) for v in flat], dtype=bool)
     if empty.any():
         raise missing(empty)
     allowed = (int, float, np.integer, np.floating, np.bool_)
@@ -163,7 +167,3 @@ def _require_numbers(flat: list[Any], target: DType) -> None:
         sample = flat[int(np.flatnonzero(bad)[0])]
         found = f"{type(sample).__name__} values stand where numbers ({target}) are expected"
         raise ColumnFault(found, "convert the column first", rows_of(bad))
-
-
-def _is_na(value: Any) -> bool:
-    return type(value).__name__ in ("NAType", "NaTType")

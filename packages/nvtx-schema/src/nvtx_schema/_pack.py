@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,13 +34,7 @@ def pack_rows(
     columns, problems = _columns(schema, *given)
     read = _read(schema, columns, problems)
     count = _row_count(read, problems)
-    ready: dict[str, Array | Later] = {}
-    for name, column in read.items():
-        try:
-            field = schema.fields[name]
-            ready[name] = convert(name, field, column.spread(count), options)
-        except ColumnFault as fault:
-            problems.append(Problem(name, fault.found, fault.remedy, fault.rows))
+    ready = _convert(schema, read, count, options, problems)
     problems += end_problems(schema, ready)
     problems += order_problems(schema, ready) if options.order == "sorted" else []
     if problems:
@@ -87,11 +82,12 @@ def _columns(
         found = "the column is in the table and also passed by name"
         problems.append(Problem(name, found, "pass it once"))
     columns.update(more)
-    for name in schema.names:
-        if name not in columns:
-            problems.append(
-                Problem(name, "the column is missing", "pass it (or one value for all rows)")
-            )
+    remedy = "pass it (or one value for all rows)"
+    problems += [
+        Problem(name, "the column is missing", remedy)
+        for name in schema.names
+        if name not in columns
+    ]
     for name in columns.keys() - set(schema.names):
         found = f"the column is not in the schema ({', '.join(schema.names)})"
         problems.append(Problem(str(name), found, "leave it out or add a field for it"))
@@ -101,13 +97,33 @@ def _columns(
 def _read(schema: Schema, columns: Mapping[str, Any], problems: list[Problem]) -> dict[str, Column]:
     read = {}
     for name, field in schema.fields.items():
-        if name not in columns:
-            continue
-        try:
-            read[name] = read_field(field, columns[name])
-        except ColumnFault as fault:
-            problems.append(Problem(name, fault.found, fault.remedy, fault.rows))
+        if name in columns:
+            with _noted(name, problems):
+                read[name] = read_field(field, columns[name])
     return read
+
+
+def _convert(
+    schema: Schema,
+    read: Mapping[str, Column],
+    count: int,
+    options: Options,
+    problems: list[Problem],
+) -> dict[str, Array | Later]:
+    ready = {}
+    for name, column in read.items():
+        with _noted(name, problems):
+            ready[name] = convert(name, schema.fields[name], column.spread(count), options)
+    return ready
+
+
+@contextmanager
+def _noted(name: str, problems: list[Problem]) -> Iterator[None]:
+    """Note a column's fault and go on, so that all faults are told at once."""
+    try:
+        yield
+    except ColumnFault as fault:
+        problems.append(Problem(name, fault.found, fault.remedy, fault.rows))
 
 
 def _row_count(read: Mapping[str, Column], problems: list[Problem]) -> int:

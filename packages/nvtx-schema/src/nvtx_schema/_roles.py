@@ -62,7 +62,7 @@ def message(length: int | Literal["registered"] = 32) -> Field:
 
 def text(length: int) -> Field:
     """Return a text field of at most ``length`` code points, 4 bytes each."""
-    if isinstance(length, bool) or not isinstance(length, int) or length < 1:
+    if type(length) is not int or length < 1:
         return broken_field(
             f"{length!r} is not a length of text",
             "use a positive number of code points (or message('registered'))",
@@ -103,8 +103,8 @@ def value(
     dtype: Any,
     *,
     unit: str | None = None,
-    min: int | float | None = None,  # noqa: A002 - the word nvtx.CounterSemantics uses
-    max: int | float | None = None,  # noqa: A002 - the word nvtx.CounterSemantics uses
+    min: float | None = None,
+    max: float | None = None,
     scale: int | Fraction = 1,
     value_type: CounterValueType = CounterValueType.ABSOLUTE,
     interpolation: CounterInterpolation = CounterInterpolation.POINT,

@@ -69,13 +69,6 @@ class Schema:
         placed, itemsize = _placed([(name, field_of(spec)) for name, spec in pairs], align)
         self._settle(kind, placed, itemsize)
 
-    @classmethod
-    def _of_layout(cls, kind: object, members: _Members, itemsize: int) -> Schema:
-        """Build a schema from fields that already have offsets."""
-        schema = cls.__new__(cls)
-        schema._settle(kind, members, itemsize)
-        return schema
-
     def _settle(self, kind: object, members: _Members, itemsize: int) -> None:
         known = kind_of(kind)
         problems = [] if known else [_unknown_kind(kind)]

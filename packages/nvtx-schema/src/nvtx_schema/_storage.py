@@ -68,14 +68,17 @@ def scalar_storage(dtype: DType) -> Storage:
     return replace(storage, faults=(fault,))
 
 
+_AS_INTEGER: dict[str, Storage] = {
+    "b": Storage(np.dtype(np.uint8), "bool"),
+    "M": Storage(np.dtype(np.int64), "datetime"),
+    "m": Storage(np.dtype(np.int64), "timedelta"),
+}
+
+
 def _native_storage(dtype: DType) -> Storage:
     kind = dtype.kind
-    if kind == "b":
-        return Storage(np.dtype(np.uint8), "bool")
-    if kind == "M":
-        return Storage(np.dtype(np.int64), "datetime")
-    if kind == "m":
-        return Storage(np.dtype(np.int64), "timedelta")
+    if kind in _AS_INTEGER:
+        return _AS_INTEGER[kind]
     if kind in "US":
         return _text_storage(dtype)
     if kind in _REFUSED:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._column import Array, Column, ColumnFault, missing, rows_of
+from ._column import Array, Column, ColumnFault, is_missing, missing, rows_of
 from ._storage import DType
 
 _SURROGATES = (0xD800, 0xDFFF)
@@ -40,9 +40,9 @@ def _from_fixed(values: Array, target: DType, truncate: bool) -> Array:
     values = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
     width = values.dtype.itemsize // 4
     points = values.view(np.uint32).reshape(values.size, width)
-    _refuse_nul((np.diff((points != 0).astype(np.int8), axis=1) > 0).any(axis=1))
+    _refuse_nul(np.asarray((np.diff((points != 0).astype(np.int8), axis=1) > 0).any(axis=1)))
     low, high = _SURROGATES
-    _refuse_surrogates(((points >= low) & (points <= high)).any(axis=1))
+    _refuse_surrogates(np.asarray(((points >= low) & (points <= high)).any(axis=1)))
     room = target.itemsize // 4
     if width > room:
         _refuse_long((points[:, room:] != 0).any(axis=1), room, "code points", truncate)
@@ -66,10 +66,7 @@ def require_texts(values: Array) -> list[str]:
 
 
 def _refuse_other_types(texts: list[Any]) -> None:
-    # A NaN is how tables of text mark a missing value.
-    empty = np.array(
-        [v is None or (not isinstance(v, str) and v is not v) or _nan(v) for v in texts]
-    )
+    empty = np.array([is_missing(value) for value in texts])
     if empty.any():
         raise missing(empty)
     bad = np.array([not isinstance(value, str) for value in texts])
@@ -78,10 +75,6 @@ def _refuse_other_types(texts: list[Any]) -> None:
         remedy = "decode bytes, and convert other values with str()"
         found = f"{sample} values stand where text is expected"
         raise ColumnFault(found, remedy, rows_of(bad))
-
-
-def _nan(value: Any) -> bool:
-    return type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
 
 
 def _encodes(text: str) -> bool:

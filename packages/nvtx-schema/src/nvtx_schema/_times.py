@@ -3,25 +3,25 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from ._column import Array, Column, ColumnFault, missing, rows_of
+from ._column import Array, Column, ColumnFault, is_missing, missing, rows_of
 from ._numbers import Casting, to_number, wrong_kind
 
 Naive: TypeAlias = Literal["refuse", "utc"]
 
 _INT64 = np.dtype(np.int64)
-_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 _NAIVE_REMEDY = "give them a time zone, pass int64 ns, or naive='utc' if they are UTC"
 
 
 def holds_times(values: Array) -> bool:
     """Tell whether any value is a date or a duration."""
     if values.dtype.kind == "O":
-        kinds = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
+        kinds = (dt.date, dt.timedelta, np.datetime64, np.timedelta64)
         return any(isinstance(value, kinds) for value in values.ravel().tolist())
     return values.dtype.kind in "Mm"
 
@@ -73,11 +73,10 @@ def _nanoseconds(values: Array, target: str) -> Array:
 
 
 def _dates_to_ns(flat: list[Any], naive: Naive, declared: bool) -> Array:
-    flat = [_unboxed(value) for value in flat]
-    empty = np.array([value is None or value != value for value in flat])
+    empty = np.array([is_missing(value) for value in flat])
     if empty.any():
         raise missing(empty)
-    bad = np.array([not isinstance(v, datetime.datetime | np.datetime64) for v in flat])
+    bad = np.array([not isinstance(v, dt.datetime | np.datetime64) for v in flat])
     if bad.any():
         found = "values that are no dates with time stand between dates"
         raise ColumnFault(found, "use datetime objects in every row", rows_of(bad))
@@ -87,30 +86,24 @@ def _dates_to_ns(flat: list[Any], naive: Naive, declared: bool) -> Array:
     return _fitting([_instant_ns(value) for value in flat])
 
 
-def _unboxed(value: Any) -> Any:
-    return None if type(value).__name__ in ("NaTType", "NAType") else value
-
-
-def _is_naive(value: Any, declared: bool) -> bool:
-    if isinstance(value, np.datetime64):
-        return not declared
-    return value.utcoffset() is None
+def _is_naive(value: dt.datetime | np.datetime64, declared: bool) -> bool:
+    return not declared if isinstance(value, np.datetime64) else value.utcoffset() is None
 
 
 def _instant_ns(value: Any) -> int:
     if isinstance(value, np.datetime64):
         return int(_nanoseconds(np.array([value]), "M8[ns]")[0])
     if value.tzinfo is None:
-        value = value.replace(tzinfo=datetime.timezone.utc)
+        value = value.replace(tzinfo=dt.timezone.utc)
     # pandas.Timestamp is a datetime with three more digits.
     return _duration_ns(value - _EPOCH)
 
 
 def _durations_to_ns(flat: list[Any]) -> Array:
-    empty = np.array([value is None or _unboxed(value) is None or value != value for value in flat])
+    empty = np.array([is_missing(value) for value in flat])
     if empty.any():
         raise missing(empty)
-    bad = np.array([not isinstance(v, datetime.timedelta | np.timedelta64) for v in flat])
+    bad = np.array([not isinstance(v, dt.timedelta | np.timedelta64) for v in flat])
     if bad.any():
         found = "values that are no durations stand between durations"
         raise ColumnFault(found, "use timedelta objects in every row", rows_of(bad))
@@ -121,7 +114,7 @@ def _duration_ns(value: Any) -> int:
     if isinstance(value, np.timedelta64):
         return int(_nanoseconds(np.array([value]), "m8[ns]")[0])
     seconds = value.days * 86_400 + value.seconds
-    return (seconds * 10**6 + value.microseconds) * 1000 + int(getattr(value, "nanoseconds", 0))
+    return int(seconds * 10**6 + value.microseconds) * 1000 + int(getattr(value, "nanoseconds", 0))
 
 
 def _fitting(numbers: list[int]) -> Array:
