@@ -40,18 +40,18 @@ class EventBatches:
     def __init__(self, domain: Any) -> None:
         self._domain = domain
         self._schemas: dict[Layout, Any] = {}
-        self._waiting: dict[tuple[int, Layout], tuple[Any, _Waiting]] = {}
+        self._waiting: dict[tuple[int, int], tuple[Any, _Waiting]] = {}
         self._count = 0
 
     def add(self, stream: Any, layout: Layout, row: tuple[Any, ...]) -> None:
         """Add a row; halves of ranges are written at once, since batches hold whole events only."""
-        if layout.event not in _COMPLETE:
-            schema = self._schema(layout)
-            stream.write_event(schema, np.array([row], schema.dtype))
-            return
-        key = id(stream), layout
+        # Streams and layouts live as long as the import, so their addresses are unique.
+        key = id(stream), id(layout)
         if (found := self._waiting.get(key)) is None:
             schema = self._schema(layout)
+            if layout.event not in _COMPLETE:
+                stream.write_event(schema, np.array([row], schema.dtype))
+                return
             limit = max(1, min(_BATCH_ROWS, _BATCH_BYTES // schema.dtype.itemsize))
             found = self._waiting[key] = stream, _Waiting(schema, limit)
         waiting = found[1]

@@ -16,14 +16,13 @@ from nvtx_replay.importers.chrome._ranges import ANNOTATIONS, PYTHON_STACK
 from nvtx_replay.importers.chrome._samples import Series, Value
 from nvtx_replay.importers.chrome._scan import Scan, lane_of
 from nvtx_replay.importers.chrome._strings import RepeatedStrings
-from nvtx_replay.importers.chrome._text import as_text
+from nvtx_replay.importers.chrome._text import as_text, clean
 
 _JsonEvent = dict[str, Any]
 MAX_CATEGORIES = 4_096
 _RANGE_FIELDS = frozenset({"ph", "cat", "name", "pid", "tid", "ts", "dur", "args"})
 _ASYNC_FIELDS = _RANGE_FIELDS | {"scope"}
 _MARK_FIELDS = _RANGE_FIELDS | {"s"}
-_NO_ENDS = Ends()
 
 
 class Emitter:
@@ -92,7 +91,7 @@ class Emitter:
     def slice(self, row: Row, begin: int, end: int | None, event: _JsonEvent) -> None:
         """Write a range of a thread."""
         ordinal, self._ordinal = self._ordinal, self._ordinal + 1
-        ends = self._scan.flow_ends.get(ordinal, _NO_ENDS)
+        ends = self._scan.flow_ends.get(ordinal)
         stream = self._row_stream(row, lane_of(event))
         if end is None:
             self._write(stream, EventKind.RANGE_PUSH, (begin,), event, ends)
@@ -148,35 +147,37 @@ class Emitter:
         kind: EventKind,
         times: tuple[int, ...],
         event: _JsonEvent,
-        ends: Ends = _NO_ENDS,
+        ends: Ends | None = None,
         *,
         fields: frozenset[str] = _RANGE_FIELDS,
     ) -> None:
-        base = self._base
-        head = (times[0] + base, *times[1:]) if kind is EventKind.RANGE_START else ()
-        head = head or tuple([time + base for time in times])
-        args = event.get("args")
-        beside = [(key, event[key]) for key in event.keys() - fields] if event.keys() - fields else []
+        base, args = self._base, event.get("args")
+        head = [time + base for time in times]
+        if kind is EventKind.RANGE_START:
+            head[1] = times[1]  # the range's id
         category, overflow = self._category(event.get("cat"))
-        if overflow is not None:
-            beside.append(("cat", overflow))
+        beside = [] if overflow is None else [("cat", overflow)]
+        if not event.keys() <= fields:
+            beside += sorted((key, event[key]) for key in event.keys() - fields)
         if beside or type(args) is not dict:
-            args = plain_args(args, sorted(beside))
-        layout, row = self._encoder.row(
-            kind, (*head, category), as_text(event.get("name", "")), args, ends
-        )
+            args = plain_args(args, beside)
+        name = event.get("name", "")
+        if type(name) is not str:
+            name = as_text(name)
+        layout, row = self._encoder.row(kind, (*head, category), name, args, ends)
         self._events.add(stream, layout, row)
 
     def _category(self, name: Any) -> tuple[int, str | None]:
         """Return the id of a category, or 0 and its name where there are too many to register."""
         if not name:
             return 0, None
-        text = as_text(name)
+        text = name if type(name) is str else as_text(name)
         known = self._categories.get(text)
         if known is None:
+            text = clean(text)
             if len(self._categories) >= MAX_CATEGORIES:
                 return 0, text
-            known = self._categories[text] = int(self._domain.get_category_id(text))
+            known = self._categories[name if type(name) is str else text] = int(self._domain.get_category_id(text))
         return known, None
 
     def _row_stream(self, row: Row, lane: int) -> Any:

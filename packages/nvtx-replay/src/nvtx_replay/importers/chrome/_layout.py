@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import nvtx
@@ -20,17 +21,19 @@ MAX_LAYOUTS = 4_096
 """Distinct layouts with fields of their own; further ones carry their arguments as one JSON text."""
 
 INT, UINT, FLOAT, HANDLE, TEXT = "iufht"
-_INT64 = range(-(2**63), 2**63)
-_UINT64 = range(2**64)
-_NO_ENDS = Ends()
+FOLDED = "args"
+"""The field that carries all arguments where there are too many layouts."""
+
+_INT64_LIMIT = 2**63
 _FLOW_FIELDS = ("nvtx.flow_out", "nvtx.flow_in")
 
 
-class Layout(NamedTuple):
-    """The fields of a row, in order.
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The fields of a row, in order. There is one object a layout, compared by identity.
 
-    ``keys`` and ``kinds`` describe the message and then the payload; ``width`` is the number of code
-    points of every TEXT field; ``out`` and ``into`` are the number of flow ids.
+    ``kinds`` describes the message and then the arguments named ``keys``; ``width`` is the number
+    of code points of every TEXT field; ``out`` and ``into`` are the number of flow ids.
     """
 
     event: EventKind
@@ -47,7 +50,7 @@ class Encoder:
     def __init__(self, strings: RepeatedStrings, max_layouts: int = MAX_LAYOUTS) -> None:
         self._strings = strings
         self._max_layouts = max_layouts
-        self._known: set[Layout] = set()
+        self._layouts: dict[Any, Layout] = {}
         self.folded = 0
 
     def row(
@@ -56,48 +59,52 @@ class Encoder:
         head: tuple[int, ...],
         name: str,
         args: dict[str, Any],
-        ends: Ends = _NO_ENDS,
+        ends: Ends | None = None,
     ) -> tuple[Layout, tuple[Any, ...]]:
         """Return the layout and the row; ``head`` holds the values of the leading fields."""
-        layout, values = self._encoded(event, name, args, ends)
-        if layout not in self._known:
-            if len(self._known) < self._max_layouts:
-                self._known.add(layout)
-            elif args:
+        key, values = self._encoded(event, name, args, ends)
+        layout = self._layouts.get(key)
+        if layout is None:
+            if len(self._layouts) >= self._max_layouts and args.keys() != {FOLDED}:
                 self.folded += 1
-                layout, values = self._encoded(event, name, {"args": json_text(args)}, ends)
-        flows: tuple[Any, ...] = ()
-        if layout.out:
-            flows = (_padded(ends.out, layout.out),)
-        if layout.into:
-            flows = (*flows, _padded(ends.into, layout.into))
+                return self.row(event, head, name, {FOLDED: json_text(args)}, ends)
+            layout = self._layouts[key] = Layout(event, *key[1:])
+        flows = () if ends is None else _flow_values(ends, layout)
         return layout, (*head, *values, *flows)
 
     def _encoded(
-        self, event: EventKind, name: str, args: dict[str, Any], ends: Ends
-    ) -> tuple[Layout, list[Any]]:
-        keys, kinds, values, longest = [""], "", [], 0
-        for key, value in (("", name), *args.items()):
-            kind, encoded = self._value(value)
-            if kind:
-                kinds += kind
+        self, event: EventKind, name: str, args: dict[str, Any], ends: Ends | None
+    ) -> tuple[Any, list[Any]]:
+        handles, value_of = self._strings.handles, self._value
+        code, encoded = value_of(name)
+        kinds, values, keys = [code], [encoded], tuple(args)
+        for value in args.values():
+            kind = type(value)
+            if kind is int and -_INT64_LIMIT <= value < _INT64_LIMIT:
+                kinds.append(INT)
+                values.append(value)
+            elif kind is str and (handle := handles.get(value)) is not None:
+                kinds.append(HANDLE)
+                values.append(handle)
+            elif value is None:
+                keys = tuple(key for key in args if args[key] is not None)
+            else:
+                code, encoded = value_of(value)
+                kinds.append(code)
                 values.append(encoded)
-                if kind == TEXT and len(encoded) > longest:
-                    longest = len(encoded)
-                keys.append(key)
-        out, into = _slots(ends.out), _slots(ends.into)
-        width = text_width(longest) if TEXT in kinds else 0
-        return Layout(event, tuple(keys[1:]), kinds, width, out, into), values
+        width = 0
+        if TEXT in kinds:
+            texts = zip(kinds, values, strict=True)
+            width = text_width(max(len(text) for kind, text in texts if kind == TEXT))
+        slots = (0, 0) if ends is None else (_slots(ends.out), _slots(ends.into))
+        # The hash of an enum member is computed in Python; its address is unique as well.
+        return (id(event), keys, "".join(kinds), width, *slots), values
 
     def _value(self, value: Any) -> tuple[str, Any]:
         kind = type(value)
         if kind is int:
-            if value in _INT64:
-                return INT, value
-            if value in _UINT64:
+            if 0 <= value < 2 * _INT64_LIMIT:
                 return UINT, value
-        elif value is None:
-            return "", None
         elif kind is Number:
             number = float(value)
             if math.isfinite(number):
@@ -106,6 +113,11 @@ class Encoder:
         text = value if kind is str else json_text(value)
         handle = self._strings.handle(text)
         return (TEXT, clean(text)) if handle is None else (HANDLE, handle)
+
+
+def _flow_values(ends: Ends, layout: Layout) -> tuple[Any, ...]:
+    slots = (ends.out, layout.out), (ends.into, layout.into)
+    return tuple(_padded(identifiers, number) for identifiers, number in slots if number)
 
 
 def text_width(length: int) -> int:
@@ -141,7 +153,7 @@ def dtype_of(layout: Layout) -> np.dtype[np.void]:
     taken: set[str] = set()
     arguments = [
         (_distinct(clean(key) or "(empty)", taken), _field(kind, layout.width))
-        for key, kind in zip(layout.keys[1:], layout.kinds[1:], strict=True)
+        for key, kind in zip(layout.keys, layout.kinds[1:], strict=True)
     ]
     # Fields with a role have names too, which the arguments' names must not meet.
     head: list[tuple[str, Any]] = [

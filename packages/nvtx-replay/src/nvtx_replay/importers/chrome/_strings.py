@@ -16,22 +16,27 @@ class RepeatedStrings:
 
     Registered strings live as long as the session, so texts that never repeat must not fill the
     bound; they travel in fixed-width fields of their rows instead.
+
+    Attributes
+    ----------
+    handles : dict
+        What is registered already, for fast look-up.
     """
 
     def __init__(self, domain: Any, limit: int = MAX_STRINGS, chars: int = MAX_CHARS) -> None:
         self._domain = domain
         self._limit = limit
         self._chars = chars
-        self._handles: dict[str, int] = {}
+        self.handles: dict[str, int] = {}
         self._met_once: set[int] = set()
 
     def handle(self, text: str) -> int | None:
         """Return the handle of a text, or None if it has to travel as text."""
-        handle = self._handles.get(text)
+        handle = self.handles.get(text)
         return self._admitted(text) if handle is None else handle
 
     def _admitted(self, text: str) -> int | None:
-        if len(self._handles) >= self._limit or len(text) > self._chars:
+        if len(self.handles) >= self._limit or len(text) > self._chars:
             return None
         # Hashes suffice: a collision only registers a text one time too early.
         key = hash(text)
@@ -42,5 +47,5 @@ class RepeatedStrings:
             return None
         self._chars -= len(text)
         handle = int(self._domain.get_registered_string(clean(text)).handle)
-        self._handles[text] = handle
+        self.handles[text] = handle
         return handle

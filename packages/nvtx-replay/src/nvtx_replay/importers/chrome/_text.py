@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from json.encoder import encode_basestring  # type: ignore[attr-defined]
 from typing import Any
 
@@ -26,15 +27,16 @@ def clean(text: str) -> str:
     return text.replace("\0", _NUL_PICTURE) if "\0" in text else str(text)
 
 
+_PLAIN: dict[type, Callable[[Any], str]] = {str: encode_basestring, Number: str}
+
+
 def json_text(value: Any) -> str:
     """Return a parsed JSON value as JSON text; decimals keep the digits of the input."""
     kind = type(value)
-    if kind is str:
-        return encode_basestring(value)  # type: ignore[no-any-return]
-    if kind is Number:
-        return str(value)
+    if kind in _PLAIN:
+        return _PLAIN[kind](value)
     if kind is list:
-        return f"[{', '.join(map(json_text, value))}]"
+        return f"[{', '.join([_PLAIN.get(type(item), json_text)(item) for item in value])}]"
     if kind is dict:
         return "{" + ", ".join(f"{json_text(k)}: {json_text(v)}" for k, v in value.items()) + "}"
     if value is None:
