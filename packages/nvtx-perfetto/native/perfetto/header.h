@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "io/byte_buffer.h"
+
+namespace nvtx_perfetto {
+
+// Ids of Perfetto's built-in clocks (BuiltinClock).
+enum PerfettoClock : uint32_t {
+  kRealtime = 1,
+  kMonotonic = 3,
+  kMonotonicRaw = 5,
+  kBoottime = 6,
+};
+
+// The packet every file starts with; it names the trace's clock. Its size is the same for
+// every clock, so that it can be overwritten once the clock is known.
+void add_header(ByteBuffer& out, uint32_t sequence, PerfettoClock trace_clock);
+
+// What this machine's clocks show now, which ties them to one another.
+void add_host_snapshot(ByteBuffer& out, uint32_t sequence, PerfettoClock trace_clock);
+
+}  // namespace nvtx_perfetto
