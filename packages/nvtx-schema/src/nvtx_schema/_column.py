@@ -126,22 +126,24 @@ def _unboxed(values: Array, shape: tuple[int, ...]) -> Array:
     if values.dtype.kind != "O":
         return values
     if shape and values.ndim == 1 and len(values):
-        try:
-            values = np.array([list(_nested(row, len(shape))) for row in values], dtype=object)
-        except (TypeError, ValueError):
-            raise ColumnFault(
-                "rows of different or unknown length", f"give every row the shape {shape}"
-            ) from None
-        values = values.reshape(len(values), *_inner_shape(values, shape))
+        values = _stacked(values, shape)
     return settled(values)
+
+
+def _stacked(values: Array, shape: tuple[int, ...]) -> Array:
+    """Turn rows that are sequences into an array of one more dimension."""
+    fault = ColumnFault("rows of different or unknown length", f"give every row the shape {shape}")
+    try:
+        stacked = np.array([_nested(row, len(shape)) for row in values], dtype=object)
+    except (TypeError, ValueError):
+        raise fault from None
+    if stacked.ndim <= len(shape):
+        raise fault
+    return stacked
 
 
 def _nested(row: Any, depth: int) -> Any:
     return [_nested(part, depth - 1) for part in row] if depth else row
-
-
-def _inner_shape(values: Array, shape: tuple[int, ...]) -> tuple[int, ...]:
-    return shape if values[0].size == np.prod(shape) else values.shape[1:]
 
 
 def settled(values: Array) -> Array:

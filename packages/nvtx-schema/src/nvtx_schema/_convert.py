@@ -97,7 +97,7 @@ def _convert_numeric(field: Field, column: Column, options: Options) -> Array:
         return _to_bool(column.decoded(), options.casting)
     if field.source == "timedelta":
         return to_duration(column.decoded(), options.casting)
-    if field.source == "datetime" or field.role in TIME_ROLES:
+    if field.source == "datetime" or (field.role in TIME_ROLES and holds_times(column.decoded())):
         declared = field.source == "datetime"
         times = to_instant(column, options.naive, options.casting, declared=declared)
         return to_number(times, field.base, options.casting)

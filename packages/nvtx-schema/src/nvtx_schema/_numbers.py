@@ -80,10 +80,7 @@ def _same(values: Array, result: Array) -> Array:
 
 
 def _floats_to_integer(values: Array, target: DType, casting: Casting) -> Array:
-    unsound = ~np.isfinite(values)
-    if unsound.any():
-        found = f"NaN or infinity stands where {target} is expected"
-        raise ColumnFault(found, "fill or drop these rows", rows_of(unsound))
+    _refuse_unsound(~np.isfinite(values), target)
     if casting != "unsafe":
         raise ColumnFault(
             f"{values.dtype} values stand where {target} is expected",
@@ -97,6 +94,12 @@ def _floats_to_integer(values: Array, target: DType, casting: Casting) -> Array:
         found = f"values lie outside {target}"
         raise ColumnFault(found, "use a wider field", rows_of(outside))
     return whole.astype(target)
+
+
+def _refuse_unsound(bad: Array, target: DType) -> None:
+    if bad.any():
+        found = f"NaN or infinity stands where {target} is expected"
+        raise ColumnFault(found, "fill or drop these rows", rows_of(bad))
 
 
 def _integers_to_integer(values: Array, target: DType, casting: Casting) -> Array:
@@ -121,13 +124,10 @@ def _objects_to_number(values: Array, target: DType, casting: Casting) -> Array:
         return _objects_to_float(flat, target, casting)
     integers = np.array([isinstance(v, int | np.integer | np.bool_) for v in flat], dtype=bool)
     if not integers.all():
-        floats = np.array(
-            [float(v) if not ok else 0.0 for v, ok in zip(flat, integers, strict=True)]
-        )
-        _floats_to_integer(floats, target, casting)
+        _refuse_unsound(np.array([_is_unsound(v) for v in flat]), target)
         if casting != "unsafe":
             found = f"floats stand where {target} is expected"
-            raise ColumnFault(found, "pass integers", rows_of(~integers))
+            raise ColumnFault(found, "pass integers, or casting='unsafe'", rows_of(~integers))
     info = np.iinfo(target)
     whole = [int(v) for v in flat]
     outside = np.array([not info.min <= v <= info.max for v in whole], dtype=bool)
@@ -138,16 +138,24 @@ def _objects_to_number(values: Array, target: DType, casting: Casting) -> Array:
 
 
 def _objects_to_float(flat: list[Any], target: DType, casting: Casting) -> Array:
-    wide = np.array([_float(v) for v in flat], dtype=np.float64)
-    rounded = np.array(
-        [math.isfinite(w) and w != v for v, w in zip(flat, wide, strict=True)], dtype=bool
-    )
-    lost = np.array([math.isinf(w) and w != v for v, w in zip(flat, wide, strict=True)], dtype=bool)
+    # Python compares int with float exactly; NumPy would round the int first.
+    wide = [_float(v) for v in flat]
+    pairs = list(zip((_python(v) for v in flat), wide, strict=True))
+    rounded = np.array([math.isfinite(w) and w != v for v, w in pairs], dtype=bool)
+    lost = np.array([math.isinf(w) and w != v for v, w in pairs], dtype=bool)
     if lost.any() or (rounded.any() and casting == "exact"):
         found = "values that no float64 holds exactly"
         remedy = "send them as text, or casting='same_kind' to round"
         raise ColumnFault(found, remedy, rows_of(lost if lost.any() else rounded))
-    return _narrowed(wide, target, casting)
+    return _narrowed(np.array(wide, dtype=np.float64), target, casting)
+
+
+def _is_unsound(value: Any) -> bool:
+    return isinstance(value, float | np.floating) and not math.isfinite(value)
+
+
+def _python(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _float(value: Any) -> float:
