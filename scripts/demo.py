@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Train a small model under torch.profiler and put its trace, made-up request latencies and a
-counter on one timeline.
+"""Train under torch.profiler; put its trace, request latencies and a counter on one timeline.
 
-The profiler's JSON is converted; the requests and the counter come from plain tables. All three
-share the system's clock (REALTIME), so they line up without any shifting.
+The profiler's JSON is converted; the requests, which are made up, and the counter come from plain
+tables. All share the system's clock (REALTIME), so they line up without any shifting.
 """
 
 from __future__ import annotations
