@@ -23,6 +23,7 @@ _SPACE_AND_COMMAS = re.compile(r"[ \t\r\n,]*")
 _ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
 # An error this close to the end of the window may come from the cut itself, as in "tru|e".
 _CUT_MARGIN = 16
+_LITERALS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 
 
 class Number(str):
@@ -184,8 +185,15 @@ class EventReader:
 
     def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
         # An unterminated string is reported where it begins, everything else where it is met.
-        return error.msg.startswith("Unterminated string") or (
-            error.pos >= len(self._text) - _CUT_MARGIN
+        if error.msg.startswith("Unterminated string"):
+            return True
+        if error.pos < len(self._text) - _CUT_MARGIN:
+            return False
+        tail = self._text[error.pos :].rstrip()
+        return (
+            not self._ended
+            or error.msg.startswith("Invalid \\u")
+            or any(literal.startswith(tail) for literal in _LITERALS)
         )
 
     def _malformed(self, error: json.JSONDecodeError) -> JsonFault:

@@ -64,13 +64,10 @@ class Scan:
 
     def finish(self, clip: int) -> None:
         """Tie flows to ranges and, with ``clip`` in ns, find the ends to be cut back."""
-        try:
-            if len(self.points):
-                bound = bind(self.points.times, self.points.rows, self.ranges)
-                self.flow_ends = edges(self.points, bound, self.problems)
-            self.clipped = clipped_ends(self.ranges, clip)
-        finally:
-            self.ranges.close()
+        if len(self.points):
+            bound = bind(self.points.times, self.points.rows, self.ranges)
+            self.flow_ends = edges(self.points, bound, self.problems)
+        self.clipped = clipped_ends(self.ranges, clip)
         if self.clipped:
             sentence = f"a range outlived its parent by at most {clip} ns; cut back as asked"
             self.problems.report.repair("clipped", len(self.clipped), sentence)

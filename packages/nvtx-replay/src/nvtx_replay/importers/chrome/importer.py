@@ -8,6 +8,7 @@ The format is described in Google's document "Trace Event Format"; Kineto's addi
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from typing import Any
 
 from nvtx_replay.importers._input import InputFile
@@ -65,10 +66,11 @@ class ChromeSource:
         self._identities = Identities()
         problems = Problems(self.report, options.on_error)
         self._scan = Scan(self._identities, problems)
-        reader = self._pass(self._scan, problems)
-        self._base = self._base_time(reader, problems)
-        self._note_faults(reader, problems)
-        self._scan.finish(options.clip_ns)
+        with closing(self._scan.ranges):
+            reader = self._pass(self._scan, problems)
+            self._base = self._base_time(reader, problems)
+            self._note_faults(reader, problems)
+            self._scan.finish(options.clip_ns)
         self.contents = self._contents()
 
     @property
