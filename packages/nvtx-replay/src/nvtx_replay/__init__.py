@@ -12,6 +12,7 @@ before it gets there.
 """
 
 from nvtx_replay._version import __version__
+from nvtx_replay.batch import Batch
 from nvtx_replay.errors import (
     BackendError,
     BackendNotFoundError,
@@ -28,6 +29,7 @@ from nvtx_replay.stream import Stream
 __all__ = [
     "BackendError",
     "BackendNotFoundError",
+    "Batch",
     "ConfigError",
     "ReplayError",
     "Report",

@@ -42,6 +42,11 @@ def time_domain_id(value: Any) -> Any:
     )
 
 
+def counts_from_epoch(time_domain: Any) -> bool:
+    """Say whether a time domain's timestamps are nanoseconds since the Unix epoch."""
+    return time_domain in (_NAMES["realtime"], _NAMES["realtime"].value)
+
+
 def exact_time(value: Any, faults: Faults) -> int | None:
     """Return one timestamp as an int64 value, or None if its event is to be skipped."""
     if type(value) is int:

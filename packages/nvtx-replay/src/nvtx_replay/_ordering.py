@@ -25,10 +25,9 @@ def parse_ordering(value: Any) -> StreamOrdering:
     raise ConfigError(f"ordering is {value!r}; expected {names} or an nvtx.writer.StreamOrdering")
 
 
-def first_descent(times: NDArray[np.int64]) -> int | None:
-    """Return the first row whose time is below its predecessor's, or None."""
-    falls = times[1:] < times[:-1]
-    return int(falls.argmax()) + 1 if falls.any() else None
+def is_sorted(times: NDArray[np.int64]) -> bool:
+    """Say whether no time is below its predecessor."""
+    return not (times[1:] < times[:-1]).any()
 
 
 class Promise:
@@ -40,7 +39,7 @@ class Promise:
     def __init__(self, ordering: StreamOrdering, faults: Faults) -> None:
         self.by_end = ordering is StreamOrdering.PACKED_RANGE_END
         self.active = ordering is not StreamOrdering.UNKNOWN
-        self._name = ordering.name.lower()
+        self.name = ordering.name.lower()
         self._faults = faults
         self._last = -(2**63)
 
@@ -53,15 +52,14 @@ class Promise:
             self._last = time
             return True
         sentence = (
-            f"timestamp {time} comes after {self._last}, against the stream's promise "
-            f"{self._name!r}"
+            f"timestamp {time} comes after {self._last}, against the stream's promise {self.name!r}"
         )
         return self._faults.event("broken_order", sentence)
 
-    def broken_at(self, times: NDArray[np.int64]) -> int | None:
-        """Return the first row of a batch that breaks the promise; remember the last time."""
+    def broken_rows(self, times: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rows of a batch that come too late; remember the last time."""
         if not self.active or not times.size:
-            return None
-        row = 0 if times[0] < self._last else first_descent(times)
-        self._last = max(self._last, int(times.max()))
-        return row
+            return np.empty(0, dtype=np.int64)
+        highest = np.maximum.accumulate(np.concatenate(([self._last], times)))
+        self._last = int(highest[-1])
+        return np.flatnonzero(times < highest[:-1])

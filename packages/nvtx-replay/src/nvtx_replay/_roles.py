@@ -28,7 +28,7 @@ class Roles:
     counter_time: str | None = None
 
 
-def roles_of(dtype: np.dtype[Any]) -> Roles:
+def roles_of(dtype: Any) -> Roles:
     """Return the roles of a structured dtype's fields."""
     found: dict[str, str] = {}
     for name in dtype.names or ():

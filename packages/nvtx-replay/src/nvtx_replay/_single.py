@@ -10,6 +10,7 @@ from nvtx.writer import StreamOrdering
 
 from nvtx_replay._backend import RawSession
 from nvtx_replay._clock import exact_time
+from nvtx_replay._counter_table import CounterBook
 from nvtx_replay._faults import Faults
 from nvtx_replay._open_ranges import OpenRanges
 from nvtx_replay._ordering import Promise
@@ -25,7 +26,9 @@ class StreamSetup:
     domain: Any
     faults: Faults
     strings: StringStore
+    counters: CounterBook
     ordering: StreamOrdering
+    dates: bool  # whether timestamps count from the Unix epoch, so that dates may stand for them
 
 
 class SingleEvents:

@@ -4,38 +4,110 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from nvtx_replay.errors import TableError
 
 # Backends keep registered strings for a session's life: what never repeats must not go there.
 DEFAULT_LIMIT = 65_536
 
 
 class StringStore:
-    """The registered strings of one domain; its streams share it across threads."""
+    """The registered strings of one domain; its streams share it across threads.
+
+    Room is set aside first (:meth:`admit`), and a text registered only when it is about to be
+    written (:meth:`handle`), so that a table that is refused has registered nothing.
+    """
 
     def __init__(self, domain: Any, limit: int = DEFAULT_LIMIT) -> None:
         self.domain = domain
         self.limit = limit
         self._lock = threading.Lock()
+        self._admitted: set[str] = set()
+        self._seen: set[str] = set()
         self._handles: dict[str, int] = {}
 
-    def known(self, text: str) -> int | None:
-        """Return the handle of a text that is registered already."""
-        return self._handles.get(text)
+    def admit(self, wanted: Sequence[str | None], labels: Sequence[str]) -> list[bool]:
+        """Say which of the distinct ``labels`` may be registered.
 
-    def handle(self, text: str) -> int | None:
-        """Register a text if there is room for it; return its handle, or None.
-
-        Texts that hold NUL are never registered, since a registered string ends at the first.
+        Those that ``wanted`` repeats may, and those met in an earlier call, as long as there
+        is room.
         """
-        handle = self._handles.get(text)
-        if handle is not None:
-            return handle
-        if "\0" in text:
-            return None
         with self._lock:
-            if len(self._handles) >= self.limit and text not in self._handles:
-                return None
-            handle = int(self.domain.get_registered_string(text).handle)
-            self._handles[text] = handle
-            return handle
+            answers = [
+                self._admit(label, want is not None or label in self._seen)
+                for want, label in zip(wanted, labels, strict=True)
+            ]
+            self._remember(labels)
+        return answers
+
+    def admit_all(self, labels: Sequence[str]) -> list[bool]:
+        """Say, once for each label, whether all of them may be registered."""
+        with self._lock:
+            new = sum(label not in self._admitted for label in labels)
+            fits = new + len(self._admitted) <= self.limit and all(map(_registrable, labels))
+            if fits:
+                self._admitted.update(labels)
+        return [fits] * len(labels)
+
+    def _admit(self, text: str, wanted: bool) -> bool:
+        if text in self._admitted:
+            return True
+        if not wanted or len(self._admitted) >= self.limit or not _registrable(text):
+            return False
+        self._admitted.add(text)
+        return True
+
+    def _remember(self, labels: Iterable[str]) -> None:
+        """Keep what was met, within the same bound."""
+        for label in labels:
+            if len(self._seen) >= self.limit:
+                self._seen.clear()
+            self._seen.add(label)
+
+    @property
+    def bounded(self) -> BoundedDomain:
+        """The domain, for packing by a schema: it registers no more strings than the bound."""
+        return BoundedDomain(self)
+
+    def handle(self, text: str) -> int:
+        """Return the handle of a text that was admitted, registering it at first."""
+        handle = self._handles.get(text)
+        if handle is None:
+            with self._lock:
+                handle = int(self.domain.get_registered_string(text).handle)
+                self._handles[text] = handle
+        return handle
+
+
+class BoundedDomain:
+    """A domain that refuses to register more strings than its store has room for."""
+
+    def __init__(self, strings: StringStore) -> None:
+        self._strings = strings
+
+    def get_registered_string(self, text: str) -> _Handle:
+        """Return the registered string of a text."""
+        if not self._strings.admit_all([text])[0]:
+            raise TableError(
+                f"text {text!r:.80} cannot be registered: the domain has {self._strings.limit} "
+                "registered strings already, or the text is not valid UTF-8 without NUL. Give "
+                "text that rarely repeats a field of fixed width, such as message(64)"
+            )
+        return _Handle(self._strings.handle(text))
+
+    def get_category_id(self, name: str) -> int:
+        """Return the id of a category."""
+        return int(self._strings.domain.get_category_id(name))
+
+
+@dataclass(frozen=True)
+class _Handle:
+    handle: int
+
+
+def _registrable(text: str) -> bool:
+    """Say whether a text survives as a C string in UTF-8."""
+    return "\0" not in text and not any("\ud800" <= sign <= "\udfff" for sign in text)

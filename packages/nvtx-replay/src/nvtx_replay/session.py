@@ -13,7 +13,8 @@ from typing import Any
 from nvtx.writer import StreamOrdering
 
 from nvtx_replay._backend import RawSession, Target, choose
-from nvtx_replay._clock import time_domain_id
+from nvtx_replay._clock import counts_from_epoch, time_domain_id
+from nvtx_replay._counter_table import CounterBook
 from nvtx_replay._faults import Faults, OnError, parse_on_error
 from nvtx_replay._ordering import parse_ordering
 from nvtx_replay._single import StreamSetup
@@ -89,7 +90,8 @@ class Session:
         self._on_error = parse_on_error(on_error)
         self._lock = threading.Lock()
         self._streams: dict[str, Stream] = {}
-        self._stores: dict[int, StringStore] = {}
+        self._stores: dict[int, StringStore] = {}  # by domain, as its streams share them
+        self._books: dict[int, CounterBook] = {}
         self._report = Report()
 
     @property
@@ -197,7 +199,8 @@ class Session:
             if domain is None or isinstance(domain, (str, bytes))
             else domain
         )
-        arguments = {"domain": chosen, "time_domain_id": time_domain_id(time_domain), **options}
+        clock = time_domain_id(time_domain)
+        arguments = {"domain": chosen, "time_domain_id": clock, **options}
         arguments["scope"] = chosen.get_scope(scope) if isinstance(scope, str) else scope
         promise = parse_ordering(ordering)
         if not (self._opened.plain_streams and promise is StreamOrdering.UNKNOWN):
@@ -209,8 +212,10 @@ class Session:
                 opened=self._opened,
                 domain=chosen,
                 faults=Faults(way, self._report, unique),
-                strings=self._store(chosen),
+                strings=self._stores.setdefault(id(chosen), StringStore(chosen)),
+                counters=self._books.setdefault(id(chosen), CounterBook(chosen)),
                 ordering=promise,
+                dates=counts_from_epoch(clock),
             )
             stream = Stream(setup)
             self._streams[unique] = stream
@@ -228,10 +233,6 @@ class Session:
             number += 1
         self._report.repair("duplicate_stream_name", 1, sentence)
         return f"{name} #{number}"
-
-    def _store(self, domain: Any) -> StringStore:
-        """Return the registered strings of a domain, which its streams share."""
-        return self._stores.setdefault(id(domain), StringStore(domain))
 
     def __enter__(self) -> Session:
         self.begin()

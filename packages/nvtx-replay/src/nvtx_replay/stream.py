@@ -6,10 +6,10 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from nvtx_replay._batches import Batches
+from nvtx_replay._tables import Tables
 
 
-class Stream(Batches):
+class Stream(Tables):
     """A stream of ``nvtx.writer`` whose data is checked before the backend sees it.
 
     Made by :meth:`nvtx_replay.Session.stream`. All that ``nvtx.writer.Stream`` offers is here
