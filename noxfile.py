@@ -83,7 +83,7 @@ def tests(session: nox.Session, package: Package) -> None:
 @nox.session(venv_backend="none")
 def e2e(session: nox.Session) -> None:
     """Test the packages together, with the real trace processor."""
-    python = _everything(session, "pytest", "hypothesis", *TRACE_READERS)
+    python = _everything(session, "pytest", "hypothesis", "markdown-it-py", *TRACE_READERS)
     session.run(python, *PYTEST, _report("e2e"), "tests", *session.posargs)
 
 
