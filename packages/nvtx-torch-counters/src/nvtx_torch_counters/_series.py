@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One probe's recorded series: reading it, keeping its rows, and what went wrong."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from nvtx import CounterNoValueReason
+from nvtx_schema import Schema
+
+from ._clock import Clock, RealtimeTie
+from ._ring import UNAVAILABLE, Ring
+from .errors import ProbeError, Unavailable
+from .probe import Probe, Reading, Row, StampedRows
+
+logger = logging.getLogger("nvtx_torch_counters")
+
+_MOST_REASONS = 64
+
+
+class Reasons:
+    """The distinct texts that explain gaps, bounded; number 0 is the overflow text."""
+
+    def __init__(self) -> None:
+        self.texts = ["further reasons were not kept"]
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        """Return the number of `text`, remembering it while there is room."""
+        known = self._numbers.get(text)
+        if known is None and len(self.texts) < _MOST_REASONS:
+            known = self._numbers[text] = len(self.texts)
+            self.texts.append(text)
+        return known or 0
+
+
+class Series:
+    """A probe with its ring; :meth:`take` reads it once.
+
+    Taking is guarded by ``busy``, so that a probe is never read by two threads at once.
+    Consecutive gaps of one reason are one row and are counted.
+    """
+
+    def __init__(self, probe: Probe, capacity: int) -> None:
+        self.probe = probe
+        self.name = probe.name
+        self.schema = checked_schema(probe)
+        self.capacity = capacity
+        self.on_gap: Callable[[], None] | None = None
+        self._floats = tuple(self.schema.fields[n].dtype.kind == "f" for n in self.schema.names)
+        self._clear()
+
+    def _clear(self) -> None:
+        self.busy = threading.Lock()
+        self.ring = Ring([np.float64 if f else np.int64 for f in self._floats], self.capacity)
+        self.reasons = Reasons()
+        self.reads = self.gaps = self.read_ns = self.slowest_ns = 0
+        self.stopped: str | None = "not started"
+        self._gap_reason = -1
+        self._last_ns = -1
+
+    def forget(self) -> None:
+        """Start over in a forked child: no rows, no counts, locks that nobody holds."""
+        self.on_gap = None
+        self._clear()
+
+    def open(self) -> None:
+        """Open the probe; a failure is recorded and keeps it out of this run."""
+        if self.ring.written:
+            self._gap(self._last_ns + 1, 0, "the sampler was stopped")
+        try:
+            self.probe.open()
+        except Exception as error:  # noqa: BLE001 - probes are other people's code
+            self._end(f"could not be opened: {text_of(error)}", isinstance(error, Unavailable))
+        else:
+            self.stopped = None
+
+    def close(self) -> None:
+        """Close the probe after its run."""
+        if self.stopped is not None:
+            return
+        self.stopped = "the sampler was stopped"
+        try:
+            self.probe.close()
+        except Exception as error:  # noqa: BLE001 - probes are other people's code
+            self._end(f"could not be closed: {text_of(error)}")
+
+    def take(self, clock: Clock, tie: RealtimeTie, *, wait: bool = True) -> bool:
+        """Read the probe once and keep what it says.
+
+        With ``wait=False`` a probe that another thread is reading is left alone. Returns
+        whether it was read.
+        """
+        if self.stopped is not None or not self.busy.acquire(blocking=wait):
+            return False
+        try:
+            self._take(clock, tie)
+        finally:
+            self.busy.release()
+        return True
+
+    def _take(self, clock: Clock, tie: RealtimeTie) -> None:
+        gap: str | None = None
+        failure: BaseException | None = None
+        reading: Reading = CounterNoValueReason.UNAVAILABLE
+        begin = clock.monotonic_ns()
+        try:
+            reading = self.probe.read()
+        except Unavailable as error:
+            gap = str(error)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - probes are other people's code
+            failure = error
+        end = clock.monotonic_ns()
+        self._count(end - begin)
+        middle, half = (begin + end) // 2, (end - begin + 1) // 2
+        if failure is None:
+            try:
+                self._keep(middle, half, reading, gap, tie)
+            except Exception as error:  # noqa: BLE001 - any form may come back
+                failure = self._misfit(reading, error)
+        if failure is not None:
+            self.fail(failure, middle, half)
+
+    def _count(self, took: int) -> None:
+        self.reads += 1
+        self.read_ns += took
+        self.slowest_ns = max(self.slowest_ns, took)
+
+    def _keep(
+        self, middle: int, half: int, reading: Any, gap: str | None, tie: RealtimeTie
+    ) -> None:
+        if type(reading) is CounterNoValueReason:
+            if reading is CounterNoValueReason.UNAVAILABLE:
+                self._gap(middle, half, gap or "the probe has no value")
+            else:
+                self._append_state(middle, half, reading.value + 1)
+        elif type(reading) is StampedRows:
+            for time_ns, error_ns, row in reading:
+                self._append(time_ns - tie.offset_ns, error_ns + tie.error_ns, row)
+        else:
+            self._append(middle, half, reading)
+
+    def _append(self, time_ns: int, error_ns: int, row: Row) -> None:
+        if len(row) != len(self._floats):
+            raise ProbeError(f"{len(row)} values for {len(self._floats)} fields")
+        values: Sequence[Any] = row
+        if None in row:
+            values = [
+                math.nan if v is None and f else v for v, f in zip(row, self._floats, strict=True)
+            ]
+        self.ring.append(time_ns, error_ns, values)
+        self._last_ns = time_ns
+        self._gap_reason = -1
+
+    def _append_state(self, time_ns: int, error_ns: int, state: int, reason: int = 0) -> None:
+        self.ring.append_state(time_ns, error_ns, state, reason)
+        self._last_ns = time_ns
+        self._gap_reason = -1
+
+    def _gap(self, time_ns: int, error_ns: int, why: str) -> None:
+        self.gaps += 1
+        number = self.reasons.number(why)
+        if number == self._gap_reason:
+            return
+        self._append_state(time_ns, error_ns, UNAVAILABLE, number)
+        self._gap_reason = number
+        if self.on_gap is not None:
+            self.on_gap()
+
+    def gap_before(self, time_ns: int, why: str) -> None:
+        """Leave a gap at `time_ns`, before the first value of a probe that joins late."""
+        self._gap(time_ns, 0, why)
+
+    def fail(self, error: BaseException, time_ns: int, error_ns: int) -> None:
+        """End this probe alone: one gap, one recorded reason, one notice."""
+        why = f"stopped: {text_of(error)}"
+        self._gap(time_ns, error_ns, why)
+        self._end(why)
+        try:
+            self.probe.close()
+        except Exception:
+            logger.debug("closing probe %r failed too", self.name, exc_info=True)
+
+    def _end(self, why: str, expected: bool = False) -> None:
+        self.stopped = why
+        self.reasons.number(why)
+        logger.log(logging.INFO if expected else logging.WARNING, "probe %r %s", self.name, why)
+
+    def _misfit(self, reading: Any, error: Exception) -> ProbeError:
+        fields = ", ".join(f"{n}: {f.dtype}" for n, f in self.schema.fields.items())
+        return ProbeError(
+            f"read() returned {reading!r:.200} ({text_of(error)}); expected the values of "
+            f"({fields}), None only for a float field, or a CounterNoValueReason"
+        )
+
+
+def text_of(error: BaseException) -> str:
+    """Return what an error says, with its type where it says nothing of ours."""
+    if isinstance(error, (Unavailable, ProbeError)):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
+
+
+def checked_schema(probe: Probe) -> Schema:
+    """Return a probe's schema, or raise ProbeError where a sampler could not keep its rows."""
+    schema: object = probe.schema
+    if not isinstance(schema, Schema) or schema.kind_name != "counter":
+        raise ProbeError(
+            f"probe {probe.name!r} has the schema {schema!r}; "
+            "expected one from nvtx_schema.counter_schema"
+        )
+    for name, inner in schema.fields.items():
+        if inner.role is not None or inner.shape or inner.dtype.kind not in "iuf":
+            raise ProbeError(
+                f"probe {probe.name!r}, field {name!r} ({inner.dtype}): a sampled field is one "
+                "integer or float, and the sampler adds the time"
+            )
+    return schema

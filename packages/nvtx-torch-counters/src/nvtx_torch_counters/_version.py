@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Version of the package: the one place where it is written."""
+
+__version__ = "0.1.0"

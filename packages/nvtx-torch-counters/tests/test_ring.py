@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nvtx_torch_counters._ring import UNAVAILABLE, VALUE, Ring
+
+
+@given(
+    st.integers(1, 8), st.lists(st.integers(-(2**63), 2**63 - 1), max_size=30), st.integers(0, 40)
+)
+def test_the_newest_rows_stay_and_the_others_are_counted(
+    capacity: int, values: list[int], since: int
+) -> None:
+    ring = Ring([np.int64, np.float64], capacity)
+    for at, number in enumerate(values):
+        ring.append(at, 1, (number, at / 2))
+    rows = ring.rows(since)
+    first = min(max(since, len(values) - capacity, 0), len(values))
+    assert rows.first == first
+    assert rows.columns[0].tolist() == values[first:]
+    assert rows.columns[1].tolist() == [at / 2 for at in range(first, len(values))]
+    assert rows.time.tolist() == list(range(first, len(values)))
+    assert ring.overwritten == max(0, len(values) - capacity)
+
+
+@pytest.mark.parametrize("bad", [(1, "x"), (2**63, 1.0), (1.5, 1.0), (1,)])
+def test_a_row_that_does_not_fit_changes_nothing(bad: tuple[object, ...]) -> None:
+    ring = Ring([np.int64, np.float64], 2)
+    for at in range(3):
+        ring.append(at, 0, (at, float(at)))
+    with pytest.raises((TypeError, ValueError, OverflowError)):
+        ring.append(9, 0, bad)  # type: ignore[arg-type]
+    rows = ring.rows()
+    assert rows.time.tolist() == [1, 2]
+    assert rows.columns[0].tolist() == [1, 2]
+    assert rows.columns[1].tolist() == [1.0, 2.0]
+
+
+def test_a_state_takes_the_place_of_values() -> None:
+    ring = Ring([np.int64], 4)
+    ring.append(1, 0, (7,))
+    ring.append_state(2, 0, UNAVAILABLE, 3)
+    ring.append(3, 0, (8,))
+    rows = ring.rows()
+    assert rows.state.tolist() == [VALUE, UNAVAILABLE, VALUE]
+    assert rows.reason[1] == 3

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import nvtx_schema as nvs
+import pytest
+from fake_clock import FakeClock
+from nvtx import CounterNoValueReason
+
+from nvtx_torch_counters import (
+    FunctionProbe,
+    ProbeError,
+    Samples,
+    Stamped,
+    StampedRows,
+    Unavailable,
+)
+from nvtx_torch_counters._clock import RealtimeTie
+from nvtx_torch_counters._series import Reasons, Series
+from nvtx_torch_counters.samples import samples_of
+
+FIELDS = {"count": nvs.value(np.int64, unit="1"), "share": np.float64}
+
+
+def answering(*answers: Any) -> Callable[[], Any]:
+    """Return a function that gives these answers in turn, raising those that are errors."""
+    left = iter(answers)
+
+    def answer() -> Any:
+        value = next(left)
+        if isinstance(value, BaseException):
+            raise value
+        return value
+
+    return answer
+
+
+def recorded(*answers: Any, clock: FakeClock | None = None) -> tuple[Series, Samples]:
+    clock = clock or FakeClock()
+    series = Series(FunctionProbe("p", FIELDS, answering(*answers)), 64)
+    tie = RealtimeTie.read(clock)
+    series.open()
+    for _ in answers:
+        series.take(clock, tie)
+        clock.now += 10
+    return series, samples_of("p", series.schema, series.ring.rows(), series.reasons.texts, tie)
+
+
+def test_values_keep_their_type_time_and_error() -> None:
+    clock = FakeClock()
+    big = 2**62 + 1
+
+    def read() -> tuple[int, float]:
+        clock.now += 7
+        return big, 0.5
+
+    series = Series(FunctionProbe("p", FIELDS, read), 64)
+    tie = RealtimeTie.read(clock)
+    series.open()
+    begin = clock.now
+    series.take(clock, tie)
+    samples = samples_of("p", series.schema, series.ring.rows(), series.reasons.texts, tie)
+    assert samples.values["count"].tolist() == [big]
+    assert samples.monotonic.tolist() == [begin + 3]
+    assert samples.error.tolist() == [4]
+    assert samples.time.tolist() == [begin + 3 + clock.offset]
+    assert (series.read_ns, series.slowest_ns) == (7, 7)
+
+
+def test_reasons_mean_what_nvtx_means_by_them() -> None:
+    _, samples = recorded(
+        (5, 1.5),
+        CounterNoValueReason.UNCHANGED,
+        CounterNoValueReason.ZERO,
+        CounterNoValueReason.UNCHANGED,
+        CounterNoValueReason.UNAVAILABLE,
+        CounterNoValueReason.UNCHANGED,
+        (6, 2.5),
+    )
+    assert samples.values["count"].tolist() == [5, 5, 0, 0, 0, 0, 6]
+    assert samples.valid["count"].tolist() == [True, True, True, True, False, False, True]
+    assert samples.values["share"][samples.valid["share"]].tolist() == [1.5, 1.5, 0.0, 0.0, 2.5]
+    assert [why for why in samples.gap if why] == ["the probe has no value"]
+
+
+def test_unchanged_before_any_value_is_unknown() -> None:
+    _, samples = recorded(CounterNoValueReason.UNCHANGED, (1, 1.0))
+    assert samples.valid["count"].tolist() == [False, True]
+
+
+def test_an_unknown_value_is_a_gap_with_a_reason_and_the_probe_goes_on() -> None:
+    series, samples = recorded((1, 0.1), Unavailable("device asleep"), (2, 0.2))
+    assert samples.gap == [None, "device asleep", None]
+    assert samples.valid["count"].tolist() == [True, False, True]
+    assert series.stopped is None
+
+
+def test_a_long_gap_is_one_row_and_is_counted() -> None:
+    asleep = [Unavailable("asleep")] * 50
+    series, samples = recorded(
+        (1, 0.1), *asleep, Unavailable("gone"), (2, 0.2), Unavailable("asleep")
+    )
+    assert samples.gap == [None, "asleep", "gone", None, "asleep"]
+    assert series.gaps == 52
+    assert series.reads == 54
+
+
+def test_an_unknown_float_is_nan_and_its_neighbour_stays() -> None:
+    _, samples = recorded((1, None), (2, 0.5))
+    assert samples.valid["share"].tolist() == [False, True]
+    assert samples.valid["count"].tolist() == [True, True]
+    assert math.isnan(samples.packed(slice(0, 1))["share"][0])
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ((None, 1.0), "None only for a float field"),
+        ((1,), "1 values for 2 fields"),
+        ((2**63, 1.0), "count: int64"),
+        ((1.5, 1.0), "count: int64"),
+        (7, "read() returned 7"),
+        ("ab", "read() returned 'ab'"),
+    ],
+)
+def test_a_row_of_the_wrong_form_ends_the_probe_with_what_was_expected(
+    answer: Any, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    series, samples = recorded((1, 0.1), answer)
+    assert text in str(series.stopped)
+    assert samples.valid["count"].tolist() == [True, False]
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("error", [KeyError("lost"), SystemExit(3), ZeroDivisionError()])
+def test_a_failing_probe_is_told_once_and_read_no_more(
+    error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    series, samples = recorded((1, 0.1), error, (2, 0.2), (3, 0.3))
+    assert samples.gap == [None, f"stopped: {type(error).__name__}: {error}"]
+    assert series.reads == 2
+    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+    assert caplog.records[0].getMessage().startswith("probe 'p' stopped: ")
+
+
+def test_stamped_rows_keep_their_own_times() -> None:
+    clock = FakeClock()
+    real = clock.realtime_ns()
+    rows = StampedRows([Stamped(real - 300, 5, (1, 0.1)), Stamped(real - 200, 5, (2, 0.2))])
+    _, samples = recorded(rows, clock=clock)
+    assert samples.time.tolist() == [real - 300, real - 200]
+    assert samples.error.tolist() == [5, 5]
+
+
+def test_reasons_are_bounded() -> None:
+    reasons = Reasons()
+    numbers = [reasons.number(f"request {n} failed") for n in range(1_000)]
+    assert len(reasons.texts) == 64
+    assert numbers[:3] == [1, 2, 3]
+    assert numbers[-1] == 0
+    assert reasons.number("request 0 failed") == 1
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        nvs.mark_schema(message=8),
+        nvs.counter_schema({"a": np.int64}, time=True),
+        np.dtype([("a", np.int64)]),
+    ],
+)
+def test_a_schema_that_cannot_be_sampled_is_refused(schema: Any) -> None:
+    probe = FunctionProbe("p", {"a": np.int64}, lambda: (1,))
+    probe.schema = schema
+    with pytest.raises(ProbeError, match="'p'"):
+        Series(probe, 64)
