@@ -14,15 +14,16 @@ _SURROGATES = (0xD800, 0xDFFF)
 
 
 def to_text(column: Column, target: DType, truncate: bool) -> Array:
-    """Convert to fixed-width UTF-32; raises ColumnFault with the rows that do not fit."""
+    """Check text for a fixed-width field; raises ColumnFault with the rows that do not fit."""
     if column.labels is not None:
         return _per_label(column, target, truncate)
     if column.values.dtype.kind == "U":
         return _from_fixed(column.values, target, truncate)
     texts = require_texts(column.values)
     width = target.itemsize // 4
-    _refuse_long([len(text) > width for text in texts], width, "code points", truncate)
-    return np.array(texts, dtype=target)
+    lengths = np.fromiter(map(len, texts), dtype=np.intp, count=len(texts))
+    _refuse_long(lengths > width, width, "code points", truncate)
+    return np.array(texts, dtype=f"U{max(1, min(width, lengths.max(initial=0)))}")
 
 
 def _per_label(column: Column, target: DType, truncate: bool) -> Array:
@@ -40,13 +41,16 @@ def _from_fixed(values: Array, target: DType, truncate: bool) -> Array:
     values = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
     width = values.dtype.itemsize // 4
     points = values.view(np.uint32).reshape(values.size, width)
-    _refuse_nul(np.asarray((np.diff((points != 0).astype(np.int8), axis=1) > 0).any(axis=1)))
+    # Trailing zeros are NumPy's padding; a zero before the end is a NUL in the text.
+    _refuse_nul(np.count_nonzero(points, axis=1) != np.char.str_len(values))
     low, high = _SURROGATES
-    _refuse_surrogates(np.asarray(((points >= low) & (points <= high)).any(axis=1)))
+    if points.max() >= low:
+        _refuse_surrogates(np.asarray(((points >= low) & (points <= high)).any(axis=1)))
     room = target.itemsize // 4
     if width > room:
         _refuse_long((points[:, room:] != 0).any(axis=1), room, "code points", truncate)
-    return values.astype(target)
+    # NumPy pads, or cuts where that is allowed, as the rows are filled: no wide copy before.
+    return values
 
 
 def require_texts(values: Array) -> list[str]:
