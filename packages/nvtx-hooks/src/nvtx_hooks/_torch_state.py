@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What PyTorch's private interface tells that its public one does not; all use of it is here."""
+
+# ruff: noqa: SLF001 - there is no public way to know or do any of this
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+# The number of the backward pass that runs in this thread; never used twice. torch's own
+# checkpointing asks it to know a recompute.
+current_pass: Callable[[], int] = torch._C._current_graph_task_id
+
+# What current_pass answers where no backward pass runs.
+OUTSIDE = -1
+
+# None unless vmap, grad or another torch.func transform is at work.
+transform: Callable[[], object | None] = torch._C._functorch.peek_interpreter_stack
+
+# How many TorchFunctionModes are active.
+function_modes: Callable[[], int] = torch._C._len_torch_function_stack
+
+# Contexts in which modes and subclasses, or subclasses alone, do not see what is done.
+unseen_by_modes: Any = torch._C.DisableTorchFunction
+unseen_by_subclasses: Any = torch._C.DisableTorchFunctionSubclass
+
+profiler_runs: Callable[[], bool] = torch._C._autograd._profiler_enabled
+
+
+def is_tracing() -> bool:
+    """Tell whether torch.jit.trace is recording what is called."""
+    return torch._C._get_tracing_state() is not None
+
+
+def at_pass_end(callback: Callable[[], None]) -> None:
+    """Let the backward pass that runs in this thread call a function at its end."""
+    torch.autograd.Variable._execution_engine.queue_callback(callback)

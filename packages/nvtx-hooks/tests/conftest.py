@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recording injection for the whole run, set before the first NVTX call of the process."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from recording import Recorder, build_injection, sequence
+
+_folder = tempfile.TemporaryDirectory()
+_library = build_injection(Path(_folder.name))
+# NVTX looks at this once, at its first call, so no fixture could set it in time.
+os.environ["NVTX_INJECTION64_PATH"] = str(_library)
+
+
+@pytest.fixture(scope="session")
+def recorder() -> Recorder:
+    """What the process told NVTX."""
+    return Recorder(_library)
+
+
+@pytest.fixture(autouse=True)
+def _clean(recorder: Recorder) -> Iterator[None]:
+    """Fail a test that leaves a range open, or the switch off."""
+    from nvtx_hooks._stack import threads
+    from nvtx_hooks._switch import switch
+
+    recorder.clear()
+    yield
+    assert switch.on
+    assert threads.stack == []
+    assert threads.passes == set()
+    kinds = [event.kind for event in recorder.events()]
+    assert kinds.count("push") == kinds.count("pop")
+
+
+@pytest.fixture
+def ranges(recorder: Recorder) -> Callable[[], list[str]]:
+    """Give a function that writes the events since its last call as one line each."""
+
+    def read() -> list[str]:
+        lines = sequence(recorder.events())
+        recorder.clear()
+        return lines
+
+    return read
