@@ -8,10 +8,15 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nvtx_replay.importers.errors import InputRefusedError
 
-CHUNK_BYTES = 1 << 20
+if TYPE_CHECKING:
+    from zlib import _Decompress as _Decompressor
+
+CHUNK_BYTES = 1 << 18
+_MAX_INFLATED = 1 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
 # RFC 1952 members, with zlib's header detection switched to gzip only.
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
@@ -50,11 +55,14 @@ class InputFile:
             )
         self.size = status.st_size
 
-    def head(self, size: int = 65_536) -> bytes:
+    def head(self, size: int = 4_096) -> bytes:
         """Return the first decompressed bytes, at most ``size``."""
+        first = b""
         for chunk in self._decompressed(lambda _: None):
-            return chunk[:size]
-        return b""
+            first += chunk
+            if len(first) >= size:
+                break
+        return first[:size]
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the decompressed content from its begin; sets ``fault`` where it breaks off."""
@@ -79,16 +87,27 @@ class InputFile:
                     if not pending.startswith(_GZIP_MAGIC[:1]):
                         break  # padding after the last member, as tape and block tools leave it
                     member = zlib.decompressobj(_GZIP_WINDOW)
+                before = member.copy()
                 try:
-                    chunk = member.decompress(pending, CHUNK_BYTES)
+                    chunk = member.decompress(pending, _MAX_INFLATED)
                 except zlib.error as error:
                     self.fault = f"gzip data is corrupt near compressed byte {seen}: {error}"
+                    yield from _until_error(before, pending)
                     return
                 pending = member.unused_data if member.eof else member.unconsumed_tail
                 if chunk:
                     yield chunk
         if not member.eof:
             self.fault = f"gzip data ends early, at compressed byte {seen}"
+
+
+def _until_error(member: _Decompressor, data: bytes) -> Iterator[bytes]:
+    """Yield what a failing decompression gave before it failed, which zlib itself drops."""
+    for at in range(len(data)):
+        try:
+            yield member.decompress(data[at : at + 1])
+        except zlib.error:
+            return
 
 
 def _counted(raw: Iterator[bytes], progress: Callable[[int], None]) -> Iterator[bytes]:

@@ -123,12 +123,12 @@ def scan(path: str | Path, options: ImportOptions | None = None, **input_options
 def _loaded(entry: EntryPoint) -> Importer:
     try:
         found = entry.load()
-    except Exception as error:
+        importer = found() if callable(found) else found
+    except Exception as error:  # noqa: BLE001 - another package's code may raise anything
         raise InputRefusedError(
             f"the importer {entry.name!r} ({entry.value}) cannot be loaded: {error}; "
             "uninstall or repair the package that declares it"
         ) from error
-    importer = found() if callable(found) else found
     if not isinstance(importer, Importer):
         raise InputRefusedError(
             f"the importer {entry.name!r} ({entry.value}) is a {type(importer).__name__}, "

@@ -13,9 +13,9 @@ def clipped_ends(spool: RangeSpool, tolerance: int) -> dict[int, int]:
 
     Unlike the rest of an import this holds all ranges in memory at once, 40 bytes each.
     """
-    chunks = list(spool.chunks())
-    if not chunks or tolerance <= 0:
+    if tolerance <= 0 or not len(spool):
         return {}
+    chunks = list(spool.chunks())
     ranges = np.concatenate(chunks)
     order = np.lexsort((-ranges["end"], ranges["begin"], ranges["lane"], ranges["row"]))
     cuts: dict[int, int] = {}
