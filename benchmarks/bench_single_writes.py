@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from measuring import Contender, compare, report
 from nvtx.writer import Domain, Session, Stream
@@ -71,8 +72,8 @@ def main() -> None:
     for prepare in (pushpop_text, pushpop_registered, marks, counter_samples):
         write = session_writer(prepare)
         contenders = [
-            Contender("do-nothing backend", CALLS, lambda write=write: to_nothing(write)),
-            Contender("nvtx-perfetto", CALLS, lambda write=write: to_perfetto(write)),
+            Contender("do-nothing backend", CALLS, partial(to_nothing, write)),
+            Contender("nvtx-perfetto", CALLS, partial(to_perfetto, write)),
         ]
         report(f"Single writes: {(prepare.__doc__ or '').rstrip('.')}", compare(contenders))
 

@@ -16,7 +16,7 @@ LICENCE = "# SPDX-License-Identifier: Apache-2.0\n"
 
 def run(script: Path, *arguments: object) -> tuple[int, list[str]]:
     """Run a script; give its exit status and the lines that it printed."""
-    command = [sys.executable, script, *map(str, arguments)]
+    command = [sys.executable, str(script), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     return done.returncode, done.stdout.splitlines()
