@@ -12,6 +12,7 @@
 """
 
 from ._builders import counter_schema, half_schema, mark_schema, range_schema
+from ._declaration import schema
 from ._field import Field
 from ._roles import (
     category,
@@ -51,6 +52,7 @@ __all__ = [
     "range_id",
     "range_schema",
     "registered_string",
+    "schema",
     "scope_id",
     "text",
     "value",

@@ -157,7 +157,7 @@ def _struct_field(dtype: DType) -> Field:
         inner = field_of_dtype(inner_dtype)
         members.append((name, offset, inner))
         faults += [Fault(f"in {name!r}, {fault.found}", fault.remedy) for fault in inner.faults]
-    faults += _struct_faults(members)
+    faults += struct_faults(members)
     storage = np.dtype(
         {
             "names": [name for name, _, _ in members],
@@ -169,7 +169,8 @@ def _struct_field(dtype: DType) -> Field:
     return Field(storage, source="struct", members=tuple(members), faults=tuple(faults))
 
 
-def _struct_faults(members: list[tuple[str, int, Field]]) -> Iterator[Fault]:
+def struct_faults(members: list[tuple[str, int, Field]]) -> Iterator[Fault]:
+    """Yield what is wrong with the members of a structure inside a row."""
     if not members:
         yield Fault("a structure without fields", "leave the field out")
     for name, found, remedy in layout_faults(members):
