@@ -14,9 +14,8 @@ from typing import Any
 
 import nvtx.writer
 import pytest
-from recorded import Recording, parse
-
 from nvtx_replay import importers
+from recorded import Recording, parse
 
 _SOURCE = Path(__file__).parent.parent / "nvtxw_recorder.c"
 

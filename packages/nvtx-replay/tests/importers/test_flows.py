@@ -6,7 +6,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from nvtx_replay.importers.chrome import _flows, _ranges
 from nvtx_replay.importers.chrome._binding import UNBOUND, bind
 from nvtx_replay.importers.chrome._ranges import ANNOTATIONS, PYTHON_STACK, RangeSpool
@@ -25,17 +24,32 @@ RANGES = [x("a", 0, 10), x("b", 20, 10), x("c", 40, 10), x("d", 60, 10, tid=2)]
 
 def test_starts_steps_and_ends_tie_the_enclosing_ranges(record):
     recording, source = record(
-        [*RANGES, f("s", 1, 0), f("t", 1, 25), f("f", 1, 45, bp="e"), f("s", 2, 5), f("f", 2, 65, 2)]
+        [
+            *RANGES,
+            f("s", 1, 0),
+            f("t", 1, 25),
+            f("f", 1, 45, bp="e"),
+            f("s", 2, 5),
+            f("f", 2, 65, 2),
+        ]
     )
     assert recording.edges() == [
-        ("a", 0, "b", 20_000), ("a", 0, "d", 60_000), ("b", 20_000, "c", 40_000),
+        ("a", 0, "b", 20_000),
+        ("a", 0, "d", 60_000),
+        ("b", 20_000, "c", 40_000),
     ]
     assert source.report.lossless
 
 
 def test_the_innermost_range_is_bound_and_the_python_stack_comes_last(record):
-    events = [x("outer", 0, 10), x("inner", 2, 3), x("py", 2, 1, cat="python_function"),
-              x("only py", 20, 5, cat="python_function"), f("s", 1, 2.5), f("f", 1, 21)]
+    events = [
+        x("outer", 0, 10),
+        x("inner", 2, 3),
+        x("py", 2, 1, cat="python_function"),
+        x("only py", 20, 5, cat="python_function"),
+        f("s", 1, 2.5),
+        f("f", 1, 21),
+    ]
     recording, _ = record(events)
     assert recording.edges() == [("inner", 2000, "only py", 20_000)]
 
@@ -55,10 +69,19 @@ def test_ids_belong_to_a_category_and_cross_processes(record):
 
 
 def test_an_id_used_again_starts_a_new_flow(record):
-    flows = [f("s", 1, 1), f("f", 1, 21), f("s", 1, 22), f("f", 1, 41), f("s", 1, 42), f("f", 1, 61, 2)]
+    flows = [
+        f("s", 1, 1),
+        f("f", 1, 21),
+        f("s", 1, 22),
+        f("f", 1, 41),
+        f("s", 1, 42),
+        f("f", 1, 61, 2),
+    ]
     recording, _ = record([*RANGES, *flows])
     assert recording.edges() == [
-        ("a", 0, "b", 20_000), ("b", 20_000, "c", 40_000), ("c", 40_000, "d", 60_000),
+        ("a", 0, "b", 20_000),
+        ("b", 20_000, "c", 40_000),
+        ("c", 40_000, "d", 60_000),
     ]
 
 
@@ -83,7 +106,10 @@ def test_an_end_on_a_clock_that_lags_behind_its_start_is_kept(record):
         ([f("s", 1, 5), f("f", 1, 6)], {"flow_within_one_range": 1}),
         ([f("s", 1, 5), f("s", 1, 25), f("f", 1, 45)], {"flow_without_end": 1}),
         ([{"ph": "s", "ts": 5, "pid": 1, "tid": 1}], {"flow_without_id": 1}),
-        ([f("s", 1, 5, tid=99), f("f", 1, 25)], {"flow_outside_ranges": 1, "flow_without_start": 1}),
+        (
+            [f("s", 1, 5, tid=99), f("f", 1, 25)],
+            {"flow_outside_ranges": 1, "flow_without_start": 1},
+        ),
     ],
 )
 def test_ends_that_tie_nothing_are_dropped_and_counted(record, flows, lost):

@@ -11,7 +11,6 @@ import tracemalloc
 from importlib.metadata import EntryPoint
 
 import pytest
-
 from nvtx_replay import importers
 from nvtx_replay.importers import ImportOptions, InputRefusedError, _input, registry
 from nvtx_replay.importers.chrome import _json_events, _ranges
@@ -173,8 +172,11 @@ def test_importers_of_other_packages_come_first(monkeypatch, write_input):
 
 @pytest.mark.parametrize(
     ("value", "message"),
-    [("no_such_module:X", "cannot be loaded: No module"), ("json:loads", "cannot be loaded|is a"),
-     ("json:__name__", "is a str, expected name, title")],
+    [
+        ("no_such_module:X", "cannot be loaded: No module"),
+        ("json:loads", "cannot be loaded|is a"),
+        ("json:__name__", "is a str, expected name, title"),
+    ],
 )
 def test_an_importer_that_is_none_is_named(monkeypatch, value, message):
     monkeypatch.setattr(registry, "entry_points", lambda group: _entry(value))

@@ -8,7 +8,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from nvtx_replay.importers.chrome import _json_events
 from nvtx_replay.importers.chrome._json_events import EventReader, Number
 
@@ -83,7 +82,10 @@ def test_a_fault_inside_an_event_is_named_by_its_byte():
         ('{"a" 1}', "expected ':' after 'a', found '1' at byte 5"),
         ("{1: 2}", "expected a key or '}', found '1' at byte 1"),
         ('[{"a": 1}] x', "expected the end of the file, found 'x' at byte 11"),
-        ('{"traceEvents": [{"a": 1}', "expected an event or ']', found the end of the input at byte 25"),
+        (
+            '{"traceEvents": [{"a": 1}',
+            "expected an event or ']', found the end of the input at byte 25",
+        ),
     ],
 )
 def test_what_breaks_the_document_is_named(text, reason):
@@ -144,7 +146,9 @@ def test_the_window_stays_small_however_long_the_input(monkeypatch):
     event = json.dumps({"ph": "i", "pad": "x" * 50}).encode() + b",\n"
     reader = EventReader([b"[", *([event] * 2000)])
     longest = 0
-    for count, _ in enumerate(reader, 1):
+    count = 0
+    for _ in reader:
+        count += 1
         longest = max(longest, len(reader._text))
     assert count == 2000
     assert longest < 2000

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import pytest
-
 from nvtx_replay.importers import ImportOptions
 
 
@@ -15,8 +14,14 @@ def e(ph, name, ts, **more):
 
 def test_begins_and_ends_pair_by_thread_as_a_stack(record):
     recording, source = record(
-        [e("B", "a", 1), e("B", "b", 2), e("B", "other", 2, tid=2), e("E", None, 3),
-         e("E", None, 4), e("E", "other", 9, tid=2)]
+        [
+            e("B", "a", 1),
+            e("B", "b", 2),
+            e("B", "other", 2, tid=2),
+            e("E", None, 3),
+            e("E", None, 4),
+            e("E", "other", 9, tid=2),
+        ]
     )
     assert recording.spans() == [("a", 1000, 4000), ("b", 2000, 3000), ("other", 2000, 9000)]
     assert source.report.lossless
@@ -43,7 +48,8 @@ def test_an_end_without_a_begin_is_skipped_and_counted(record):
 def test_ranges_left_open_are_kept_as_begins(record):
     recording, source = record([e("B", "a", 1), e("b", "s", 2, id=1, cat="c")])
     assert [(row.kind, row.name, row.begin) for row in recording.rows] == [
-        ("push", "a", 1000), ("start", "s", 2000),
+        ("push", "a", 1000),
+        ("start", "s", 2000),
     ]
     assert source.report.repaired == {"range_left_open": 2}
 
@@ -55,8 +61,12 @@ def test_an_end_before_its_begin_leaves_a_range_of_no_length(record):
 
 
 def test_instants_go_to_their_thread_their_process_or_the_trace(record):
-    events = [e("i", "t", 1, s="t"), e("I", "default", 2), e("i", "p", 3, s="p"),
-              e("i", "g", 4, s="g")]
+    events = [
+        e("i", "t", 1, s="t"),
+        e("I", "default", 2),
+        e("i", "p", 3, s="p"),
+        e("i", "g", 4, s="g"),
+    ]
     recording, _ = record(events)
     assert [(row.kind, row.name, row.stream, row.path) for row in recording.rows] == [
         ("mark", "t", "thread 1", "process[1]/thread[1]"),
@@ -68,10 +78,14 @@ def test_instants_go_to_their_thread_their_process_or_the_trace(record):
 
 def test_async_ranges_pair_by_category_and_id_and_may_cross(record):
     recording, _ = record(
-        [e("b", "a", 1, id="0x1", cat="net"), e("b", "b", 2, id="0x2", cat="net"),
-         e("n", "step", 2.5, id="0x1", cat="net", args={"k": 1}),
-         e("e", "a", 3, id="0x1", cat="net", tid=9), e("e", "b", 4, id="0x2", cat="net"),
-         e("e", "b", 4, id="0x2", cat="other")]
+        [
+            e("b", "a", 1, id="0x1", cat="net"),
+            e("b", "b", 2, id="0x2", cat="net"),
+            e("n", "step", 2.5, id="0x1", cat="net", args={"k": 1}),
+            e("e", "a", 3, id="0x1", cat="net", tid=9),
+            e("e", "b", 4, id="0x2", cat="net"),
+            e("e", "b", 4, id="0x2", cat="other"),
+        ]
     )
     found = [(row.kind, row.name, row.begin, row.end, row.stream) for row in recording.rows]
     assert sorted(found) == [
@@ -104,18 +118,35 @@ def test_nested_async_ranges_of_one_id_close_by_name(record):
 
 
 def test_unknown_phases_and_things_that_are_no_events_are_counted(record):
-    events = [e("v", "dump", 1), e("v", "dump", 2), {"name": "none"}, 7, "text", None,
-              {"ph": ["X"]}, e("i", "kept", 3)]
+    events = [
+        e("v", "dump", 1),
+        e("v", "dump", 2),
+        {"name": "none"},
+        7,
+        "text",
+        None,
+        {"ph": ["X"]},
+        e("i", "kept", 3),
+    ]
     recording, source = record(events)
     assert recording.spans() == [("kept", 3000, None)]
     assert source.report.skipped == {
-        "unknown_phase_v": 2, "event_without_phase": 1, "not_an_event": 3, "unknown_phase_['X']": 1,
+        "unknown_phase_v": 2,
+        "event_without_phase": 1,
+        "not_an_event": 3,
+        "unknown_phase_['X']": 1,
     }
 
 
 def test_events_without_a_usable_time_are_counted(record):
-    events = [e("X", "a", None, dur=1), e("i", "b", "soon"), e("C", "c", float("nan")),
-              e("s", "f", None, id=1), e("b", "g", None), e("i", "kept", 3)]
+    events = [
+        e("X", "a", None, dur=1),
+        e("i", "b", "soon"),
+        e("C", "c", float("nan")),
+        e("s", "f", None, id=1),
+        e("b", "g", None),
+        e("i", "kept", 3),
+    ]
     recording, source = record(events)
     assert recording.spans() == [("kept", 3000, None)]
     assert source.report.skipped == {"bad_timestamp": 5}
@@ -135,8 +166,12 @@ def test_fields_beside_the_arguments_are_kept_as_arguments(record):
 
 
 def test_crossing_ranges_are_never_clipped_unless_asked(record):
-    events = [e("X", "a", 0, dur=10), e("X", "b", 2, dur=8.0004), e("X", "c", 20, dur=5),
-              e("X", "d", 23, dur=4)]
+    events = [
+        e("X", "a", 0, dur=10),
+        e("X", "b", 2, dur=8.0004),
+        e("X", "c", 20, dur=5),
+        e("X", "d", 23, dur=4),
+    ]
     exact = [("a", 0, 10_000), ("b", 2000, 10_000), ("c", 20_000, 25_000), ("d", 23_000, 27_000)]
     assert record(events)[0].spans() == exact
     events[1]["dur"] = 8.004

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import pytest
-
 from nvtx_replay.importers.chrome._identity import escaped, normal_id
 from nvtx_replay.importers.chrome._json_events import Number
 
@@ -61,8 +60,14 @@ def test_a_text_that_is_a_decimal_integer_is_that_integer(record):
 @pytest.mark.parametrize(
     ("raw", "normal"),
     [
-        (Number("7.0"), 7), ("-1", -1), ("٣", "٣"), ("", ""), (None, None),
-        (True, 1), ("1" * 30, "1" * 30), ([1], "[1]"),
+        (Number("7.0"), 7),
+        ("-1", -1),
+        ("٣", "٣"),
+        ("", ""),
+        (None, None),
+        (True, 1),
+        ("1" * 30, "1" * 30),
+        ([1], "[1]"),
     ],
 )
 def test_every_id_has_one_form(raw, normal):
@@ -103,7 +108,10 @@ def test_events_without_process_or_thread_are_kept(record):
     ]
     recording, source = record(events)
     assert [row.path for row in recording.rows] == [
-        "no process id", "process[3]", "no process id/thread 4", "no process id",
+        "no process id",
+        "process[3]",
+        "no process id/thread 4",
+        "no process id",
     ]
     assert source.report.lossless
 
@@ -125,7 +133,9 @@ def test_python_functions_go_to_a_sibling_stream_of_their_thread(record):
 def test_rows_are_made_in_the_order_of_the_sort_indices(record, tmp_path):
     record(
         [
-            x("a", 1, 1), x("b", 2, 1), x("c", 2, 2),
+            x("a", 1, 1),
+            x("b", 2, 1),
+            x("c", 2, 2),
             m("process_sort_index", 1, sort_index=9),
             m("thread_sort_index", 2, 1, sort_index=5),
             m("thread_sort_index", 2, 2, sort_index=-5),
@@ -134,5 +144,7 @@ def test_rows_are_made_in_the_order_of_the_sort_indices(record, tmp_path):
     lines = (tmp_path / "recorded.txt").read_text().splitlines()
     words = [line.split("path=x")[1].split()[0] for line in lines if line.startswith("Scope")]
     assert [bytes.fromhex(word).decode() for word in words] == [
-        "process[2]/thread[2]", "process[2]/thread[1]", "process[1]/thread[1]",
+        "process[2]/thread[2]",
+        "process[2]/thread[1]",
+        "process[1]/thread[1]",
     ]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import stat
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -103,11 +104,9 @@ class InputFile:
 
 def _until_error(member: _Decompressor, data: bytes) -> Iterator[bytes]:
     """Yield what a failing decompression gave before it failed, which zlib itself drops."""
-    for at in range(len(data)):
-        try:
+    with suppress(zlib.error):
+        for at in range(len(data)):
             yield member.decompress(data[at : at + 1])
-        except zlib.error:
-            return
 
 
 def _counted(raw: Iterator[bytes], progress: Callable[[int], None]) -> Iterator[bytes]:

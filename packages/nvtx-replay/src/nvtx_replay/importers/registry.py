@@ -124,7 +124,7 @@ def _loaded(entry: EntryPoint) -> Importer:
     try:
         found = entry.load()
         importer = found() if callable(found) else found
-    except Exception as error:  # noqa: BLE001 - another package's code may raise anything
+    except Exception as error:
         raise InputRefusedError(
             f"the importer {entry.name!r} ({entry.value}) cannot be loaded: {error}; "
             "uninstall or repair the package that declares it"

@@ -16,13 +16,11 @@ _Best = tuple[bool, int, int, int]
 """Of two ranges around a point the greater is the inner one: (annotation, begin, -end, ordinal)."""
 
 
-def bind(
-    times: Sequence[int], rows: Sequence[int], spool: RangeSpool
-) -> npt.NDArray[np.int64]:
+def bind(times: Sequence[int], rows: Sequence[int], spool: RangeSpool) -> npt.NDArray[np.int64]:
     """Return, for each point, the ordinal of the innermost range around it, or ``UNBOUND``.
 
-    Annotations come before Python functions, whatever their depth, since flows tie operators. Ranges
-    are half-open, and one of no length holds the points at its begin.
+    Annotations come before Python functions, whatever their depth, since flows tie operators.
+    Ranges are half-open, and one of no length holds the points at its begin.
     """
     best: list[_Best | None] = [None] * len(times)
     by_row = _points_by_row(times, rows)

@@ -21,17 +21,19 @@ def clipped_ends(spool: RangeSpool, tolerance: int) -> dict[int, int]:
     cuts: dict[int, int] = {}
     open_ends: list[int] = []
     place: tuple[int, int] | None = None
-    for ordinal, (begin, end, row, lane) in zip(order.tolist(), _tuples(ranges, order), strict=True):
+    for ordinal, (begin, end, row, lane) in zip(
+        order.tolist(), _tuples(ranges, order), strict=True
+    ):
         if (row, lane) != place:
             place, open_ends = (row, lane), []
         while open_ends and open_ends[-1] <= begin:
             open_ends.pop()
         if open_ends and 0 < end - open_ends[-1] <= tolerance:
-            end = cuts[ordinal] = open_ends[-1]  # noqa: PLW2901
+            end = cuts[ordinal] = open_ends[-1]
         open_ends.append(end)
     return cuts
 
 
-def _tuples(ranges: RangeArray, order: np.ndarray) -> list[tuple[int, int, int, int]]:  # type: ignore[type-arg]
+def _tuples(ranges: RangeArray, order: np.ndarray) -> list[tuple[int, int, int, int]]:
     rows: list[tuple[int, int, int, int]] = ranges[order].tolist()
     return rows

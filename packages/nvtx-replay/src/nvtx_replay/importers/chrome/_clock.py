@@ -45,7 +45,7 @@ class Clock:
 
     def __init__(self, unit: Unit = "us") -> None:
         self._decimals = _DECIMALS[unit]
-        self._scale = 10**self._decimals
+        self._scale: int = 10**self._decimals
         self.texts = 0
 
     def exact(self, value: Any) -> int | Fraction:

@@ -75,7 +75,7 @@ class Emitter:
             self._domain.get_scope(identities.thread_path(row))
         return self
 
-    def __exit__(self, kind: Any, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with self._open:
             if kind is None:
                 self._events.flush()
@@ -177,7 +177,9 @@ class Emitter:
             text = clean(text)
             if len(self._categories) >= MAX_CATEGORIES:
                 return 0, text
-            known = self._categories[name if type(name) is str else text] = int(self._domain.get_category_id(text))
+            known = self._categories[name if type(name) is str else text] = int(
+                self._domain.get_category_id(text)
+            )
         return known, None
 
     def _row_stream(self, row: Row, lane: int) -> Any:

@@ -86,9 +86,7 @@ class FlowPoints:
         return [starts[0], *(at for at in points if at != starts[0])]
 
 
-def edges(
-    points: FlowPoints, bound: npt.NDArray[np.int64], problems: Problems
-) -> dict[int, Ends]:
+def edges(points: FlowPoints, bound: npt.NDArray[np.int64], problems: Problems) -> dict[int, Ends]:
     """Return the edges' ends by ordinal of the range they are bound to."""
     ends: dict[int, Ends] = {}
     fresh = count(1)

@@ -166,7 +166,9 @@ class EventReader:
                     continue
                 if self._ended or not self._may_be_cut(error):
                     raise self._malformed(error) from None
-                raise self._broken(f"a value longer than {MAX_VALUE_CHARS} characters", "") from None
+                raise self._broken(
+                    f"a value longer than {MAX_VALUE_CHARS} characters", ""
+                ) from None
             except RecursionError:
                 raise self._broken("a value nested too deeply", "") from None
             # A number that ends with the window may go on behind it.

@@ -18,7 +18,7 @@ from nvtx_replay.importers.chrome._strings import RepeatedStrings
 from nvtx_replay.importers.chrome._text import clean, json_text
 
 MAX_LAYOUTS = 4_096
-"""Distinct layouts with fields of their own; further ones carry their arguments as one JSON text."""
+"""Distinct layouts with fields of their own; others carry their arguments as one JSON text."""
 
 INT, UINT, FLOAT, HANDLE, TEXT = "iufht"
 FOLDED = "args"
@@ -183,25 +183,27 @@ def _field(kind: str, width: int) -> np.dtype[Any]:
     if kind == TEXT:
         return np.dtype(f"U{width}")
     if kind == HANDLE:
-        return nvtx.numpy_dtype(np.uintp, entry_type=PayloadEntryType.REGISTERED_STRING)
+        return _annotated(np.uintp, entry_type=PayloadEntryType.REGISTERED_STRING)
     return np.dtype({INT: np.int64, UINT: np.uint64, FLOAT: np.float64}[kind])
 
 
 def _role_field(role: EntryKind | PayloadEntryType) -> np.dtype[Any]:
     if isinstance(role, EntryKind):
-        return nvtx.numpy_dtype(np.int64, entry_kind=role)
+        return _annotated(np.int64, entry_kind=role)
     storage = np.uint32 if role is PayloadEntryType.CATEGORY else np.uint64
-    return nvtx.numpy_dtype(storage, entry_type=role)
+    return _annotated(storage, entry_type=role)
 
 
 def _message_field(layout: Layout) -> np.dtype[Any]:
     if layout.kinds[0] == TEXT:
-        return nvtx.numpy_dtype(f"U{layout.width}", entry_kind=EntryKind.MESSAGE)
-    return nvtx.numpy_dtype(
-        np.uintp,
-        entry_kind=EntryKind.MESSAGE,
-        entry_type=PayloadEntryType.REGISTERED_STRING,
-    )
+        return _annotated(f"U{layout.width}", entry_kind=EntryKind.MESSAGE)
+    handle = PayloadEntryType.REGISTERED_STRING
+    return _annotated(np.uintp, entry_kind=EntryKind.MESSAGE, entry_type=handle)
+
+
+def _annotated(storage: Any, **meaning: Any) -> np.dtype[Any]:
+    dtype: np.dtype[Any] = nvtx.numpy_dtype(storage, **meaning)
+    return dtype
 
 
 def plain_args(args: Any, beside: Iterable[tuple[str, Any]]) -> dict[str, Any]:

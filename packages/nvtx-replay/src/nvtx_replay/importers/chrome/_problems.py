@@ -34,7 +34,7 @@ class Problems:
         self.event_number = -1
 
     def repair(self, kind: str, sentence: str) -> bool:
-        """Handle a fault that has a remedy; return whether to apply it, else leave the event out."""
+        """Handle a fault that has a remedy; return whether to apply it."""
         if self.on_error == "repair":
             self.report.repair(kind, 1, self._told(sentence))
             return True

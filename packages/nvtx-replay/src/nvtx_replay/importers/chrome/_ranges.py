@@ -23,7 +23,7 @@ RangeArray = npt.NDArray[np.void]
 
 
 class RangeSpool:
-    """Append ranges in file order; read them back in chunks. 24 bytes a range, on disk beyond 32 MB.
+    """Append ranges in file order; read them back in chunks. 24 bytes each, on disk beyond 32 MB.
 
     A range's ordinal is its place in this order.
     """

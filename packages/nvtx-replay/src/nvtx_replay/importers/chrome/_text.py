@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from json.encoder import encode_basestring  # type: ignore[attr-defined]
+from json.encoder import encode_basestring
 from typing import Any
 
 from nvtx_replay.importers.chrome._json_events import Number
@@ -19,8 +19,8 @@ _NUL_PICTURE = "␀"
 def clean(text: str) -> str:
     """Return ``text`` as a plain str without lone surrogates and NUL, which NVTX cannot carry.
 
-    A lone surrogate stands for a byte that is no UTF-8, or comes from an unpaired escape; it becomes
-    U+FFFD. NUL becomes U+2400.
+    A lone surrogate stands for a byte that is no UTF-8, or comes from an unpaired escape; it
+    becomes U+FFFD. NUL becomes U+2400.
     """
     if not text.isascii():
         text = _LONE_SURROGATE.sub("\ufffd", text)

@@ -93,8 +93,8 @@ class ChromeSource:
             self._pass(emitter, muted)
         if emitter.written != len(self._scan.ranges):
             raise InputRefusedError(
-                f"{self._source.path} changed while it was read: {len(self._scan.ranges)} ranges at "
-                f"first, then {emitter.written}; convert a copy that nothing writes to"
+                f"{self._source.path} changed while it was read: {len(self._scan.ranges)} ranges "
+                f"at first, then {emitter.written}; convert a copy that nothing writes to"
             )
         if emitter.folded:
             sentence = "too many distinct layouts of arguments; kept as one JSON text each"
