@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +18,16 @@ from support import Trace, TraceProcessor
 
 if TYPE_CHECKING:
     from nvtx.writer import Backend, Session
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    """Fail a test that leaves a thread or a changed environment to those after it."""
+    variables, threads = dict(os.environ), set(threading.enumerate())
+    yield
+    changed = {name for name, _ in dict(os.environ).items() ^ variables.items()}
+    assert changed - {"PYTEST_CURRENT_TEST"} == set()
+    assert set(threading.enumerate()) - threads == set()
 
 
 @pytest.fixture(scope="session")
