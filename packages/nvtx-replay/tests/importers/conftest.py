@@ -5,9 +5,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
-import subprocess
-import sysconfig
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,19 +13,6 @@ import nvtx.writer
 import pytest
 from nvtx_replay import importers
 from recorded import Recording, parse
-
-_SOURCE = Path(__file__).parent.parent / "nvtxw_recorder.c"
-
-
-@pytest.fixture(scope="session")
-def recorder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Compile the recording backend."""
-    compiler = shutil.which("cc") or pytest.skip("needs a C compiler as 'cc'")
-    headers = Path(sysconfig.get_path("purelib"), "nvidia", "cu13", "include")
-    library = tmp_path_factory.mktemp("recorder") / "librecorder.so"
-    command = [compiler, "-shared", "-fPIC", "-DNVTX_NO_IMPL", f"-I{headers}"]
-    subprocess.run([*command, str(_SOURCE), "-o", str(library)], check=True)
-    return library
 
 
 @pytest.fixture(scope="session")

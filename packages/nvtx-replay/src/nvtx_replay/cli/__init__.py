@@ -10,8 +10,8 @@ from __future__ import annotations
 import click
 
 from nvtx_replay._version import __version__
-from nvtx_replay.cli.convert import convert
-from nvtx_replay.cli.info import info
+from nvtx_replay.cli._convert import convert
+from nvtx_replay.cli._info import info
 
 __all__ = ["main"]
 

@@ -202,7 +202,7 @@ class EventReader:
         begin = self._offset(self._at)
         if self._may_be_cut(error):
             end = self._offset(len(self._text))
-            return JsonFault(end, f"the input ends inside the value that begins at byte {begin}")
+            return JsonFault(end, f"the input ends inside the value that begins at byte {begin},")
         return JsonFault(
             self._offset(error.pos),
             f"malformed JSON ({error.msg}) in the value that begins at byte {begin},",
