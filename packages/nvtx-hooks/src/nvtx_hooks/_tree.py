@@ -70,7 +70,7 @@ def walk(root: torch.nn.Module) -> Tree:
             first.aliases.append(place.path)
         elif _sort(place, tree):
             children = place.module.__dict__["_modules"].items()
-            pending += [_child(place, *child) for child in reversed(children) if child[1]]
+            pending += [_child(place, *child) for child in reversed(children) if child[1] is not None]
     return tree
 
 
