@@ -49,6 +49,8 @@ def exact_cast(column: Column, dtype: Any, what: str) -> Array:
     values = column.values
     if values.dtype == dtype:
         return values
+    if not len(values):
+        return np.zeros(0, dtype=dtype)
     if values.dtype.kind not in "biuf" or (values.dtype.kind == "f" and dtype.kind != "f"):
         raise TableError(
             f"{what} is given values of dtype {values.dtype}; expected what {dtype} holds exactly"
@@ -78,7 +80,6 @@ def _dtype_of(counter: Any) -> Any:
 
 
 def _group_values(dtype: Any, data: Any) -> Array:
-    fields = {name: dtype[name] for name in dtype.names}
     if is_table(data):
         table = read_table(data)
         columns: dict[str, Any] = {name: column.values for name, column in table.columns.items()}
@@ -89,10 +90,4 @@ def _group_values(dtype: Any, data: Any) -> Array:
         entries = [tuple(entry) for entry in data]
         columns = {n: [entry[at] for entry in entries] for at, n in enumerate(dtype.names)}
     with refused():
-        packed = nvs.Schema("counter", fields).pack(columns, order="any")
-    if packed.dtype == dtype:
-        return packed
-    placed = np.zeros(len(packed), dtype=dtype)
-    for name in dtype.names:
-        placed[name] = packed[name]
-    return placed
+        return nvs.Schema.from_dtype("counter", dtype).pack(columns, order="any")

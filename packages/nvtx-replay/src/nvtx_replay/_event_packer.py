@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ from nvtx_replay._column import Array, Column
 from nvtx_replay._layouts import Rows, groups, layout_keys
 from nvtx_replay._packing import pack, refused
 from nvtx_replay._strings import StringStore
-from nvtx_replay._texts import TextPlan, plan_texts
+from nvtx_replay._texts import TextPlan, Texts, plan_texts
 from nvtx_replay._times import Times
 from nvtx_replay.errors import TableError
 
@@ -30,10 +30,20 @@ class EventColumns:
     begin: Column
     end: Column | None = None
     duration: Column | None = None
-    message: Column | None = None
-    category: Column | int | None = None
+    message: Column | Texts | None = None
+    category: Column | Texts | int | None = None
     color: Column | int | None = None
-    payload: Mapping[str, Column] = field(default_factory=dict)
+    payload: Mapping[str, Column | Texts] = field(default_factory=dict)
+
+    def select(self, rows: Rows) -> EventColumns:
+        """Return the columns of some rows, but for the times."""
+
+        def pick(column: Any) -> Any:
+            return column.select(rows) if isinstance(column, (Column, Texts)) else column
+
+        payload = {name: pick(column) for name, column in self.payload.items()}
+        names = ("message", "category", "color")
+        return replace(self, payload=payload, **{n: pick(getattr(self, n)) for n in names})
 
 
 @dataclass(frozen=True)
@@ -101,11 +111,14 @@ class Packer:
         self._ends = ends
         self._numbers = numbers
         self._strings = strings
-        self._message = _planned(parts.message, strings, per_row=True)
+        message = parts.message
+        self._message = (
+            plan_texts(message, strings, per_row=True) if isinstance(message, Texts) else None
+        )
         self._texts = {
-            name: plan_texts(column, strings, per_row=False)
-            for name, column in parts.payload.items()
-            if column.is_text
+            name: plan_texts(texts, strings, per_row=False)
+            for name, texts in parts.payload.items()
+            if isinstance(texts, Texts)
         }
 
     def pack(self, *, keep_order: bool) -> Iterator[EventRows]:
@@ -113,7 +126,8 @@ class Packer:
         plans = list(self._texts.values())
         if self._message is not None:
             plans.append(self._message)
-        keys = layout_keys(list(self._parts.payload.values()), plans, len(self._begins))
+        nulls = [column.nulls for column in self._parts.payload.values()]
+        keys = layout_keys(nulls, plans, len(self._begins))
         for rows in groups(keys, self._begins, self._ends, keep_order=keep_order):
             yield self._pack_group(rows)
 
@@ -145,7 +159,7 @@ class Packer:
         if plan.registered[rows].all():
             layout.add_later(name, spec("registered"), lambda: plan.handles(rows, self._strings))
         else:
-            layout.add(name, spec(plan.width(rows)), plan.texts(rows))
+            layout.add(name, spec(plan.width(rows)), plan.plain(rows))
 
     def _add_category(self, layout: _Layout, rows: Rows) -> None:
         category = self._parts.category
@@ -154,16 +168,20 @@ class Packer:
         name = layout.free("category")
         if isinstance(category, int):
             layout.add(name, nvs.category(), category)
-        elif category.is_text:
-            texts = category.select(rows).texts()
-            layout.add_later(name, nvs.category(), lambda: self._category_ids(texts))
+        elif isinstance(category, Texts):
+            chosen = category.select(rows)
+            layout.add_later(name, nvs.category(), lambda: self._category_ids(chosen))
         else:
             layout.add(name, nvs.category(), _or_zero(category.select(rows)))
 
-    def _category_ids(self, texts: list[str]) -> Array:
+    def _category_ids(self, texts: Texts) -> Array:
+        """Return the ids of categories by name; no name is no category."""
         domain = self._strings.domain
-        ids = {text: domain.get_category_id(text) if text else 0 for text in set(texts)}
-        return np.array([ids[text] for text in texts], dtype=np.uint32)
+        ids = np.zeros(len(texts.labels), dtype=np.uint32)
+        for code in texts.used().tolist():
+            name = texts.labels[code]
+            ids[code] = domain.get_category_id(name) if name else 0
+        return ids[texts.codes]
 
     def _add_color(self, layout: _Layout, rows: Rows) -> None:
         color = self._parts.color
@@ -178,10 +196,10 @@ class Packer:
         else:
             layout.add(name, nvs.color(), _or_zero(color.select(rows)))
 
-    def _add_payload(self, layout: _Layout, name: str, column: Column, rows: Rows) -> None:
+    def _add_payload(self, layout: _Layout, name: str, column: Column | Texts, rows: Rows) -> None:
         if column.nulls is not None and column.nulls[rows[0]]:
             return  # a field without a value is left out; the layout's rows agree in that
-        if name in self._texts:
+        if isinstance(column, Texts):
             self._add_text(layout, name, self._texts[name], rows, _text_field)
             return
         values = column.values[rows]
@@ -196,17 +214,6 @@ class Packer:
                 f"hold, such as {_odd(values)!r}; convert it to numbers or text"
             )
         layout.add(name, np.dtype((values.dtype, values.shape[1:])), values)
-
-
-def _planned(column: Column | None, strings: StringStore, *, per_row: bool) -> TextPlan | None:
-    if column is None:
-        return None
-    if not column.is_text:
-        raise TableError(
-            f"column {column.name!r} holds values of dtype {column.values.dtype}; expected text "
-            "for messages. Convert it with str, or pass message=None"
-        )
-    return plan_texts(column, strings, per_row=per_row)
 
 
 def _text_field(width: Any) -> Any:

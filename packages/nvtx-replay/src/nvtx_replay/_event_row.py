@@ -83,7 +83,7 @@ class EventRow:
         """Pair a half with its other half; return the times to be written."""
         roles = self._form.roles
         what = str(values[roles.message]) if roles.message else ""
-        scope = 0 if roles.scope is None else operator.index(values[roles.scope])
+        scope = 0 if roles.scope is None else _scope_id(values[roles.scope])
         if self._kind == "push":
             ranges.push(times[0], what, scope)
         elif self._kind == "pop":
@@ -149,6 +149,10 @@ class EventRow:
             raise _unfit(name, value, "text or a registered string")
 
         return convert
+
+
+def _scope_id(scope: Any) -> int:
+    return operator.index(getattr(scope, "scope_id", scope))
 
 
 def _unfit(name: str, value: Any, expected: str) -> TableError:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nvtx_replay._column import Column, Mask
+from nvtx_replay._column import Mask
 from nvtx_replay._texts import TextPlan
 from nvtx_replay._times import Times
 from nvtx_replay.errors import TableError
@@ -19,14 +19,14 @@ MAX_LAYOUTS = 4096
 
 
 def layout_keys(
-    columns: Sequence[Column], texts: Sequence[TextPlan], count: int
+    nulls: Sequence[Mask | None], texts: Sequence[TextPlan], count: int
 ) -> NDArray[np.int64]:
     """Return a number a row; rows with equal numbers can share a layout.
 
     Parameters
     ----------
-    columns : sequence of Column
-        Fields that a row leaves out where it has no value.
+    nulls : sequence of numpy.ndarray of bool or None
+        For each field, the rows that leave it out.
     texts : sequence of TextPlan
         Texts; a row's width is that of the widest it does not send as a handle.
     count : int
@@ -38,9 +38,9 @@ def layout_keys(
     for plan in texts:
         if plan.registered.any() and not plan.registered.all():
             keys = _renumbered(keys) * 2 + plan.registered
-    for column in columns:
-        if column.nulls is not None:
-            keys = _renumbered(keys) * 2 + column.nulls
+    for absent in nulls:
+        if absent is not None:
+            keys = _renumbered(keys) * 2 + absent
     keys = _renumbered(keys)
     layouts = int(keys.max(initial=0)) + 1
     if layouts > MAX_LAYOUTS:

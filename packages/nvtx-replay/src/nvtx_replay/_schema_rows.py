@@ -28,7 +28,7 @@ class Form:
 
     schema: nvs.Schema
     roles: Roles
-    dtype: Any  # with the offsets of the registered schema
+    dtype: Any
 
     @classmethod
     def of(cls, schema: Any) -> Form:
@@ -40,12 +40,11 @@ class Form:
                 f"schema is of type {type(schema).__name__}; expected an nvtx_schema.Schema or an "
                 "nvtx.writer.Schema"
             )
-        dtype = schema.dtype
-        if schema.kind is None or dtype.names is None:
+        if schema.kind is None:
             raise TableError("the schema describes no event; pass kind= to Domain.get_schema")
-        fields = {name: dtype[name] for name in dtype.names}
         with refused():
-            return cls(nvs.Schema(schema.kind, fields), roles_of(dtype), dtype)
+            known = nvs.Schema.from_dtype(schema.kind, schema.dtype)
+        return cls(known, roles_of(schema.dtype), schema.dtype)
 
 
 def columns_of(form: Form, rows: Any) -> tuple[Mapping[str, Any], int]:
@@ -96,12 +95,7 @@ def pack_checked(
             given[name] = values
     with refused(numbers):
         packed = form.schema.pack(given, domain=strings.bounded, order="any", truncate=cut)
-    if packed.dtype == form.dtype:
-        return packed, begins, ends
-    placed = np.zeros(len(packed), dtype=form.dtype)
-    for name in form.schema.names:
-        placed[name] = packed[name]
-    return placed, begins, ends
+    return packed, begins, ends
 
 
 def _times(

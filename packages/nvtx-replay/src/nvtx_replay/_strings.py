@@ -29,33 +29,32 @@ class StringStore:
         self._seen: set[str] = set()
         self._handles: dict[str, int] = {}
 
-    def admit(self, wanted: Sequence[str | None], labels: Sequence[str]) -> list[bool]:
-        """Say which of the distinct ``labels`` may be registered.
+    def admit(self, labels: Sequence[str], wanted: Iterable[bool]) -> list[bool]:
+        """Say which of some distinct texts may be registered.
 
-        Those that ``wanted`` repeats may, and those met in an earlier call, as long as there
-        is room.
+        Those that are ``wanted`` may, and those met in an earlier call, while there is room.
         """
         with self._lock:
             answers = [
-                self._admit(label, want is not None or label in self._seen)
-                for want, label in zip(wanted, labels, strict=True)
+                self._admit(label, bool(want) or label in self._seen)
+                for label, want in zip(labels, wanted, strict=True)
             ]
             self._remember(labels)
         return answers
 
-    def admit_all(self, labels: Sequence[str]) -> list[bool]:
-        """Say, once for each label, whether all of them may be registered."""
+    def admit_all(self, labels: Sequence[str]) -> bool:
+        """Say whether all of some distinct texts may be registered."""
         with self._lock:
             new = sum(label not in self._admitted for label in labels)
-            fits = new + len(self._admitted) <= self.limit and all(map(_registrable, labels))
-            if fits:
-                self._admitted.update(labels)
-        return [fits] * len(labels)
+            if new + len(self._admitted) > self.limit or not all(map(registrable, labels)):
+                return False
+            self._admitted.update(labels)
+        return True
 
     def _admit(self, text: str, wanted: bool) -> bool:
         if text in self._admitted:
             return True
-        if not wanted or len(self._admitted) >= self.limit or not _registrable(text):
+        if not wanted or len(self._admitted) >= self.limit or not registrable(text):
             return False
         self._admitted.add(text)
         return True
@@ -90,7 +89,7 @@ class BoundedDomain:
 
     def get_registered_string(self, text: str) -> _Handle:
         """Return the registered string of a text."""
-        if not self._strings.admit_all([text])[0]:
+        if not self._strings.admit_all([text]):
             raise TableError(
                 f"text {text!r:.80} cannot be registered: the domain has {self._strings.limit} "
                 "registered strings already, or the text is not valid UTF-8 without NUL. Give "
@@ -108,6 +107,12 @@ class _Handle:
     handle: int
 
 
-def _registrable(text: str) -> bool:
+def registrable(text: str) -> bool:
     """Say whether a text survives as a C string in UTF-8."""
-    return "\0" not in text and not any("\ud800" <= sign <= "\udfff" for sign in text)
+    if "\0" in text:
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

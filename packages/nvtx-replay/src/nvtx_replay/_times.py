@@ -69,12 +69,12 @@ def _from_floats(column: Column, rows: RowFaults) -> Times:
     whole = np.where(finite, np.rint(values), 0.0)
     inexact = finite & ((whole != values) | (np.abs(values) > _EXACT_FLOAT))
     # A float column is suspect as a whole: it may hold seconds, or have lost its last digits.
-    wrong = finite if rows.on_error == "raise" else inexact
+    wrong = finite if rows.on_error == "raise" and not inexact.any() else inexact
     rows.check(
         "float_timestamp",
         wrong,
         lambda row: (
-            f"holds the float {values[row]!r} in column {column.name!r}; expected integer "
+            f"holds the float {values[row].item()!r} in column {column.name!r}; expected integer "
             "nanoseconds"
         ),
     )
