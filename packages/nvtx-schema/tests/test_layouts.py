@@ -130,7 +130,7 @@ def test_unpack_gives_back_what_was_packed():
 
 def test_reapply_restores_roles_that_numpy_dropped(tmp_path):
     schema = nvs.mark_schema(message=4)
-    with pytest.warns(UserWarning, match="metadata on a dtype is not saved"):
+    with pytest.warns(UserWarning, match="metadata on a dtype"):
         np.save(tmp_path / "rows.npy", schema.pack(time=[1], message=["a"]))
     loaded = np.load(tmp_path / "rows.npy")
     assert loaded.dtype.fields["time"][0].metadata is None

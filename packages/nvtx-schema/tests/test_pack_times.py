@@ -2,11 +2,14 @@
 """Packing dates and durations: exact integer nanoseconds, no zone guessed."""
 
 import datetime as dt
+from fractions import Fraction
 
 import numpy as np
 import nvtx_schema as nvs
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 UTC = dt.timezone.utc
 EAST = dt.timezone(dt.timedelta(hours=2))
@@ -110,3 +113,29 @@ def test_float_timestamps_are_refused():
         "time",
         "float64 values stand where int64 is expected",
     )
+
+
+@pytest.mark.parametrize("unit", ["W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "2s", "10us"])
+@given(counts=st.lists(st.integers(-(2**63) + 1, 2**63 - 1) | st.integers(-2000, 2000), max_size=5))
+def test_durations_of_any_unit_are_exact_or_refused(unit, counts):
+    step = {"2s": 2 * 10**9, "10us": 10**4, "ps": Fraction(1, 1000)}.get(unit) or (
+        int(np.timedelta64(1, unit) / np.timedelta64(1, "ns"))
+    )
+    expected = [count * step for count in counts]
+    bad = [row for row, ns in enumerate(expected) if ns % 1 or not -(2**63) < ns < 2**63]
+    column = np.array(counts, dtype=np.int64).view(f"m8[{unit}]")
+    if bad:
+        with pytest.raises(nvs.PackError) as caught:
+            dated.pack(time=0, when=0, took=column)
+        assert caught.value.problems[0].rows == tuple(bad)
+    else:
+        assert dated.pack(time=0, when=0, took=column)["took"].tolist() == expected
+
+
+def test_dates_in_months_and_years_are_days():
+    months = np.array(["2024-03", "1969-12"], dtype="M8[M]")
+    days = months.astype("M8[D]").astype(np.int64)
+    rows = dated.pack(time=0, when=months, took=0)
+    assert rows["when"].tolist() == (days * 86_400 * 10**9).tolist()
+    assert fault(dated, time=0, when=np.array([-(2**62)], "M8[Y]"), took=0)[2] == (0,)
+    assert "no fixed number" in fault(dated, time=0, when=0, took=np.array([1], "m8[M]"))[1]

@@ -37,7 +37,7 @@ def to_instant(column: Column, naive: Naive, casting: Casting, *, declared: bool
             raise ColumnFault(
                 "dates have no time zone", _NAIVE_REMEDY, rows_of(np.ones(len(values)))
             )
-        return _nanoseconds(values, "M8[ns]")
+        return _nanoseconds(values)
     if values.dtype.kind == "O" and holds_times(values):
         return _dates_to_ns(values.tolist(), naive, declared)
     if values.dtype.kind == "m":
@@ -48,7 +48,7 @@ def to_instant(column: Column, naive: Naive, casting: Casting, *, declared: bool
 def to_duration(values: Array, casting: Casting) -> Array:
     """Convert durations to int64 ns."""
     if values.dtype.kind == "m":
-        return _nanoseconds(values, "m8[ns]")
+        return _nanoseconds(values)
     if values.dtype.kind == "O" and holds_times(values):
         return _durations_to_ns(values.tolist())
     if values.dtype.kind == "M":
@@ -56,20 +56,43 @@ def to_duration(values: Array, casting: Casting) -> Array:
     return to_number(values, _INT64, casting)
 
 
-def _nanoseconds(values: Array, target: str) -> Array:
+_SECOND = 10**9
+_WHOLE = {
+    "ns": 1, "us": 10**3, "ms": 10**6, "s": _SECOND, "m": 60 * _SECOND, "h": 3600 * _SECOND,
+    "D": 86_400 * _SECOND, "W": 604_800 * _SECOND,
+}  # fmt: skip
+_PARTS = {"ps": 10**3, "fs": 10**6, "as": 10**9}
+# Units of the calendar become days first; within these counts from 1970 that cannot overflow.
+_CALENDAR = {"Y": 400, "M": 4_800}
+
+
+def _nanoseconds(values: Array) -> Array:
+    """Convert datetime64 or timedelta64 by our own arithmetic: NumPy's own cast may wrap."""
     empty = np.isnat(values)
     if empty.any():
         raise missing(empty)
-    try:
-        result = values.astype(target)
-        changed = result.astype(values.dtype) != values
-    except (OverflowError, TypeError) as error:
-        found = f"{values.dtype} cannot be turned into nanoseconds ({error})"
-        raise ColumnFault(found, "use a date near 1970 and a unit from s to ns") from None
-    if changed.any():
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
+    unit, step = np.datetime_data(values.dtype)
+    if unit in _CALENDAR and values.dtype.kind == "M":
+        _refuse_far(np.abs(values.view(np.int64)) > _CALENDAR[unit] // step, values)
+        values, unit, step = values.astype("M8[D]"), "D", 1
+    counts = values.view(np.int64)
+    if unit in _WHOLE:
+        factor = _WHOLE[unit] * step
+        limit = (2**63 - 1) // factor
+        _refuse_far((counts > limit) | (counts < -limit), values)
+        return counts if factor == 1 else counts * factor
+    if unit not in _PARTS or step != 1:
+        found = f"{values.dtype} has no fixed number of nanoseconds"
+        raise ColumnFault(found, "use a unit from weeks to nanoseconds")
+    _refuse_far(counts % _PARTS[unit] != 0, values)
+    return np.asarray(counts // _PARTS[unit])
+
+
+def _refuse_far(bad: Array, values: Array) -> None:
+    if bad.any():
         found = f"{values.dtype} values do not fit int64 nanoseconds exactly"
-        raise ColumnFault(found, "round them to ns, within 1678 to 2262", rows_of(changed))
-    return result.view(np.int64)
+        raise ColumnFault(found, "round them to ns, within 1678 to 2262", rows_of(bad))
 
 
 def _dates_to_ns(flat: list[Any], naive: Naive, declared: bool) -> Array:
@@ -92,7 +115,7 @@ def _is_naive(value: dt.datetime | np.datetime64, declared: bool) -> bool:
 
 def _instant_ns(value: Any) -> int:
     if isinstance(value, np.datetime64):
-        return int(_nanoseconds(np.array([value]), "M8[ns]")[0])
+        return int(_nanoseconds(np.array([value]))[0])
     if value.tzinfo is None:
         value = value.replace(tzinfo=dt.timezone.utc)
     # pandas.Timestamp is a datetime with three more digits.
@@ -112,7 +135,7 @@ def _durations_to_ns(flat: list[Any]) -> Array:
 
 def _duration_ns(value: Any) -> int:
     if isinstance(value, np.timedelta64):
-        return int(_nanoseconds(np.array([value]), "m8[ns]")[0])
+        return int(_nanoseconds(np.array([value]))[0])
     seconds = value.days * 86_400 + value.seconds
     return int(seconds * 10**6 + value.microseconds) * 1000 + int(getattr(value, "nanoseconds", 0))
 
