@@ -8,7 +8,10 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from compiled import library
 from fake_clock import FakeClock
+from nvml_script import NvmlScript
+from nvtx_torch_counters import _binding
 
 
 @pytest.fixture
@@ -25,3 +28,18 @@ def _nothing_left_behind() -> Iterator[None]:
     changed = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
     environment.pop("PYTEST_CURRENT_TEST", None)
     assert changed == environment
+
+
+@pytest.fixture(scope="session")
+def fake(tmp_path_factory: pytest.TempPathFactory) -> NvmlScript:
+    target = tmp_path_factory.mktemp("nvml") / "libnvidia-ml.so.1"
+    return NvmlScript(library("fake_nvml.c", target, "-Wl,-soname,libnvidia-ml.so.1"))
+
+
+@pytest.fixture
+def nvml(fake: NvmlScript, monkeypatch: pytest.MonkeyPatch) -> Iterator[NvmlScript]:
+    fake.reset()
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(_binding._Process, "pid", 0)
+    yield fake
+    fake.reset()

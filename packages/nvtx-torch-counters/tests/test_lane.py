@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from itertools import pairwise
+
 from fake_clock import MS, FakeClock
 from hypothesis import given
 from hypothesis import strategies as st
-
 from nvtx_torch_counters._lane import Lane
 
 
@@ -61,7 +62,7 @@ def test_ticks_and_misses_account_for_all_due_times(took: list[int], late: list[
     due_times = (clock.deadlines[-1] - 1_010 * MS) // (10 * MS)
     assert lane.ticks + lane.missed == due_times
     assert lane.ticks == len(ticks) == 20
-    assert all(b > a for a, b in zip(ticks, ticks[1:], strict=False))
+    assert all(b > a for a, b in pairwise(ticks))
     assert all(due % (10 * MS) == 0 for due in clock.deadlines)
 
 

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from nvtx_torch_counters._ring import UNAVAILABLE, VALUE, Ring
 
 

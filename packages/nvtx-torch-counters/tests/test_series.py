@@ -11,7 +11,6 @@ import nvtx_schema as nvs
 import pytest
 from fake_clock import FakeClock
 from nvtx import CounterNoValueReason
-
 from nvtx_torch_counters import (
     FunctionProbe,
     ProbeError,

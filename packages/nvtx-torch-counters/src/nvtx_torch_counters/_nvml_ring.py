@@ -59,7 +59,12 @@ class NvmlUtilizationRing:
         """Return the samples that are new since the last read, UNCHANGED where there are none."""
         real, monotonic = self._now()
         kind = self._nvml.NVML_GPU_UTILIZATION_SAMPLES
-        _, samples = called(self._nvml.nvmlDeviceGetSamples, self._handle, kind, self._seen_us)
+        try:
+            _, samples = called(self._nvml.nvmlDeviceGetSamples, self._handle, kind, self._seen_us)
+        except self._nvml.NVMLError as error:
+            if error.value == self._nvml.NVML_ERROR_NOT_FOUND:  # none newer than the last seen
+                return CounterNoValueReason.UNCHANGED
+            raise
         new = sorted(
             (sample.timeStamp, sample.sampleValue.uiVal)
             for sample in samples

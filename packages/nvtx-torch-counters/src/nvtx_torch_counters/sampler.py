@@ -23,7 +23,7 @@ from ._outputs import child_path, output_path
 from ._search import Search
 from ._series import Series
 from .defaults import default_probes
-from .errors import ProbeError, SamplerError
+from .errors import IntervalError, ProbeError, SamplerError
 from .peaks import Peak
 from .probe import PeakProbe, Probe, ProbeSource
 from .report import Report
@@ -187,9 +187,10 @@ class CounterSampler:
             if not self._running:
                 self._begin()
                 return
-            self._discover()
+            joined = self._discover()
             for series in self._series.values():
-                series.take(self._clock, self._tie)
+                if series not in joined:
+                    series.take(self._clock, self._tie)
             self._flush()
 
     def peak(self, name: str) -> Peak:
@@ -307,7 +308,7 @@ class CounterSampler:
             self._connect(series)
         for search in self._searches:
             search.reopen()
-        self._discover()
+        self._discover(at_start=True)
         for series in self._series.values():
             series.take(self._clock, self._tie)
         self._flush()
@@ -329,22 +330,29 @@ class CounterSampler:
         lane.add(lambda: series.take(self._clock, self._tie))
         return lane
 
-    def _discover(self) -> None:
-        """Let probes join whose device has come into use."""
+    def _discover(self, *, at_start: bool = False) -> list[Series]:
+        """Let probes join whose device has come into use; late ones are read at once."""
+        joined = []
         for search in self._searches:
             for probe in search.found():
-                self._join(probe, search.waited_for)
+                series = self._connected(probe)
+                if series is not None and not at_start:
+                    series.gap_before(self._started_ns, search.waited_for)
+                    self._join(series)
+                    joined.append(series)
+        return joined
 
-    def _join(self, probe: Probe, waited_for: str) -> None:
+    def _connected(self, probe: Probe) -> Series | None:
         try:
             series = self._add(probe)
-        except ProbeError as error:
+        except (ProbeError, IntervalError) as error:
             self._refused[probe.name] = str(error)
-            return
-        if series is None:
-            return
-        self._connect(series)
-        series.gap_before(self._started_ns, waited_for)
+            return None
+        if series is not None:
+            self._connect(series)
+        return series
+
+    def _join(self, series: Series) -> None:
         series.take(self._clock, self._tie)
         if self._threaded:
             lane = self._schedule(series)
