@@ -81,6 +81,13 @@ def test_texts_of_any_length_are_kept_whole(record):
     ]
 
 
+def test_texts_with_what_cannot_be_carried_are_changed_visibly_and_counted(record):
+    events = [x("a\0b", {"k": chr(0xD800)}, ts=at) for at in range(3)]
+    recording, source = record(events)
+    assert {(row.name, row.args["k"]) for row in recording.rows} == {("a␀b", "\ufffd")}
+    assert source.report.repaired == {"changed_text": 6}
+
+
 def test_repeated_texts_are_registered_and_texts_met_once_are_not(record):
     events = [x("same", {"k": "also same", "u": f"unique {at}"}, ts=at) for at in range(100)]
     recording, _ = record(events)

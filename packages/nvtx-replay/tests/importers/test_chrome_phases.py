@@ -182,3 +182,18 @@ def test_crossing_ranges_are_never_clipped_unless_asked(record):
     exact[1] = ("b", 2000, 10_000)
     assert recording.spans() == exact
     assert source.report.repaired == {"clipped": 1}
+
+
+def test_ranges_of_equal_begin_and_end_are_written_in_file_order_whatever_their_arguments(record):
+    layouts = [{}, {"k": 1}, {"l": "x"}, {}, {"k": 2}, {"m": 0.5}, {"k": 3}]
+    events = [e("X", f"n{at}", 5 + at // 40, dur=10, args=layouts[at % 7]) for at in range(200)]
+    recording, _ = record(events)
+    for begin in {row.begin for row in recording.rows}:
+        names = [int(row.name[1:]) for row in recording.rows if row.begin == begin]
+        assert names == sorted(names)
+
+
+def test_ties_alone_cause_early_batches(record, tmp_path):
+    record([e("X", "n", at, dur=10, args={f"k{at % 3}": 1}) for at in range(300)])
+    log = (tmp_path / "recorded.txt").read_text()
+    assert log.count("EventBatchWrite") == 4  # three layouts, and the first name as text

@@ -107,11 +107,11 @@ def test_events_without_process_or_thread_are_kept(record):
         {"ph": "i", "ts": 5},
     ]
     recording, source = record(events)
-    assert [row.path for row in recording.rows] == [
-        "no process id",
-        "process[3]",
-        "no process id/thread 4",
-        "no process id",
+    assert sorted((row.begin, row.name, row.path) for row in recording.rows) == [
+        (1000, "a", "no process id"),
+        (1000, "b", "process[3]"),
+        (1000, "c", "no process id/thread 4"),
+        (5000, "", "no process id"),
     ]
     assert source.report.lossless
 

@@ -116,7 +116,7 @@ def test_an_input_that_changes_between_the_passes_is_refused(write_input, record
 def test_invalid_bytes_are_shown_as_replacements_and_counted(record):
     recording, source = record(b'[{"ph":"i","name":"a\xffb","ts":1,"args":{"k\xfe":"v\xc3"}}]')
     assert (recording.rows[0].name, recording.rows[0].args) == ("a\ufffdb", {"k\ufffd": "v\ufffd"})
-    assert source.report.repaired == {"invalid_utf8": 3}
+    assert source.report.repaired == {"invalid_utf8": 3, "changed_text": 2}
 
 
 def test_progress_counts_the_bytes_of_both_passes(write_input, record):

@@ -26,6 +26,20 @@ class _Waiting:
     schema: Any
     limit: int
     rows: list[tuple[Any, ...]] = field(default_factory=list)
+    written: int = 0
+
+
+@dataclass
+class _StreamRows:
+    """What waits for one stream.
+
+    ``places`` tells, by (begin, end), in which batch a row waits, and as which of those that were
+    ever added to it: of rows in one place the first in the file has to be written first.
+    """
+
+    stream: Any
+    by_layout: dict[Layout, _Waiting] = field(default_factory=dict)
+    places: dict[tuple[int, int], tuple[_Waiting, int]] = field(default_factory=dict)
 
 
 class EventBatches:
@@ -40,40 +54,58 @@ class EventBatches:
     def __init__(self, domain: Any) -> None:
         self._domain = domain
         self._schemas: dict[Layout, Any] = {}
-        self._waiting: dict[tuple[int, int], tuple[Any, _Waiting]] = {}
+        self._streams: dict[int, _StreamRows] = {}
         self._count = 0
 
     def add(self, stream: Any, layout: Layout, row: tuple[Any, ...]) -> None:
         """Add a row; halves of ranges are written at once, since batches hold whole events only."""
-        # Streams and layouts live as long as the import, so their addresses are unique.
-        key = id(stream), id(layout)
-        if (found := self._waiting.get(key)) is None:
+        if layout.event not in _COMPLETE:
             schema = self._schema(layout)
-            if layout.event not in _COMPLETE:
-                stream.write_event(schema, np.array([row], schema.dtype))
-                return
-            limit = max(1, min(_BATCH_ROWS, _BATCH_BYTES // schema.dtype.itemsize))
-            found = self._waiting[key] = stream, _Waiting(schema, limit)
-        waiting = found[1]
+            stream.write_event(schema, np.array([row], schema.dtype))
+            return
+        # Streams live as long as the import, so their addresses are unique.
+        into = self._streams.get(id(stream))
+        if into is None:
+            into = self._streams[id(stream)] = _StreamRows(stream)
+        waiting = into.by_layout.get(layout)
+        if waiting is None:
+            waiting = into.by_layout[layout] = self._waiting(layout)
+        self._keep_order(into, waiting, (row[0], row[0 if layout.event is EventKind.MARK else 1]))
         waiting.rows.append(row)
         self._count += 1
         if len(waiting.rows) >= waiting.limit:
-            self._write(stream, waiting)
+            self._write(into.stream, waiting)
         elif self._count >= MAX_ROWS:
             self.flush()
 
     def flush(self) -> None:
         """Write all that waits."""
-        for stream, waiting in self._waiting.values():
-            self._write(stream, waiting)
-        self._waiting.clear()
+        for into in self._streams.values():
+            for waiting in into.by_layout.values():
+                self._write(into.stream, waiting)
+            into.places.clear()
+
+    def _keep_order(self, into: _StreamRows, waiting: _Waiting, place: tuple[int, int]) -> None:
+        """Write the batch in which an earlier row of the same place waits, unless it is this one."""
+        known = into.places.get(place)
+        if known is not None and known[0] is not waiting and known[1] >= known[0].written:
+            self._write(into.stream, known[0])
+        into.places[place] = waiting, waiting.written + len(waiting.rows)
+        if len(into.places) > MAX_ROWS:
+            self.flush()
 
     def _write(self, stream: Any, waiting: _Waiting) -> None:
         if waiting.rows:
             rows = np.array(waiting.rows, waiting.schema.dtype)
             stream.write_event_batch(waiting.schema, rows, ordering=BatchOrdering.UNSORTED)
             self._count -= len(waiting.rows)
+            waiting.written += len(waiting.rows)
             waiting.rows.clear()
+
+    def _waiting(self, layout: Layout) -> _Waiting:
+        schema = self._schema(layout)
+        limit = max(1, min(_BATCH_ROWS, _BATCH_BYTES // schema.dtype.itemsize))
+        return _Waiting(schema, limit)
 
     def _schema(self, layout: Layout) -> Any:
         schema = self._schemas.get(layout)

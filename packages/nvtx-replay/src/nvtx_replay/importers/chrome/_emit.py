@@ -64,6 +64,11 @@ class Emitter:
         return self._encoder.folded
 
     @property
+    def changed_texts(self) -> int:
+        """Texts of events in which something could not be carried."""
+        return self._encoder.changed_texts
+
+    @property
     def written(self) -> int:
         """Ranges of threads written."""
         return self._ordinal

@@ -52,6 +52,7 @@ class Encoder:
         self._max_layouts = max_layouts
         self._layouts: dict[Any, Layout] = {}
         self.folded = 0
+        self.changed_texts = 0
 
     def row(
         self,
@@ -112,7 +113,11 @@ class Encoder:
         # Booleans, lists, objects and numbers that no field holds travel as JSON text.
         text = value if kind is str else json_text(value)
         handle = self._strings.handle(text)
-        return (TEXT, clean(text)) if handle is None else (HANDLE, handle)
+        if handle is not None:
+            return HANDLE, handle
+        cleaned = clean(text)
+        self.changed_texts += cleaned != text
+        return TEXT, cleaned
 
 
 def _flow_values(ends: Ends, layout: Layout) -> tuple[Any, ...]:

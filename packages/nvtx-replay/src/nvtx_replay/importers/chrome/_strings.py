@@ -36,7 +36,7 @@ class RepeatedStrings:
         return self._admitted(text) if handle is None else handle
 
     def _admitted(self, text: str) -> int | None:
-        if len(self.handles) >= self._limit or len(text) > self._chars:
+        if len(self.handles) >= self._limit or len(text) > self._chars or clean(text) != text:
             return None
         # Hashes suffice: a collision only registers a text one time too early.
         key = hash(text)
@@ -46,6 +46,6 @@ class RepeatedStrings:
             self._met_once.add(key)
             return None
         self._chars -= len(text)
-        handle = int(self._domain.get_registered_string(clean(text)).handle)
+        handle = int(self._domain.get_registered_string(text).handle)
         self.handles[text] = handle
         return handle

@@ -96,6 +96,9 @@ class ChromeSource:
                 f"{self._source.path} changed while it was read: {len(self._scan.ranges)} ranges "
                 f"at first, then {emitter.written}; convert a copy that nothing writes to"
             )
+        if emitter.changed_texts:
+            sentence = "a text holds NUL or what is no UTF-8; shown as U+2400 or U+FFFD"
+            self.report.repair("changed_text", emitter.changed_texts, sentence)
         if emitter.folded:
             sentence = "too many distinct layouts of arguments; kept as one JSON text each"
             self.report.repair("args_as_json_text", emitter.folded, sentence)
