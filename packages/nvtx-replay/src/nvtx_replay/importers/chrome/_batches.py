@@ -86,7 +86,7 @@ class EventBatches:
             into.places.clear()
 
     def _keep_order(self, into: _StreamRows, waiting: _Waiting, place: tuple[int, int]) -> None:
-        """Write the batch in which an earlier row of the same place waits, unless it is this one."""
+        """Write the batch in which an earlier row of the same place waits, if it is another."""
         known = into.places.get(place)
         if known is not None and known[0] is not waiting and known[1] >= known[0].written:
             self._write(into.stream, known[0])
