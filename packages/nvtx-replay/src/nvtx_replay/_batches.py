@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,18 @@ from nvtx_replay._spans import check_promise, ends_not_before
 from nvtx_replay._times import Times, times_of
 from nvtx_replay.errors import TableError
 
+_MAX_KNOWN = 4096
+
+
+@dataclass
+class _Known:
+    """What a stream keeps of a schema; it holds the schema, so that its id stays its own."""
+
+    schema: Any
+    form: Form
+    row: EventRow
+    raw: Any = None
+
 
 class Batches(SingleEvents):
     """The part of a stream that writes rows of a schema and samples of a counter."""
@@ -33,8 +46,7 @@ class Batches(SingleEvents):
         super().__init__(setup)
         self.dates = setup.dates
         self._counters = setup.counters
-        self._forms: dict[Any, Form] = {}
-        self._event_rows: dict[Any, EventRow] = {}
+        self._known: dict[int, _Known] = {}
 
     @property
     def faults(self) -> Faults:
@@ -51,7 +63,26 @@ class Batches(SingleEvents):
         """
         if isinstance(schema, nvtx.writer.Schema):
             return schema
-        return self._domain.get_schema(schema.dtype, kind=schema.kind)
+        known = self._known.get(id(schema))
+        if known is None or known.raw is None:
+            known = self._look_up(schema)
+            known.raw = self._domain.get_schema(schema.dtype, kind=schema.kind)
+        return known.raw
+
+    def form(self, schema: Any) -> Form:
+        """Return a schema as :mod:`nvtx_schema` and as NumPy see it."""
+        return self._look_up(schema).form
+
+    def _look_up(self, schema: Any) -> _Known:
+        """Return what is known of a schema, by identity: hashing one costs more than a row."""
+        known = self._known.get(id(schema))
+        if known is None:
+            if len(self._known) >= _MAX_KNOWN:
+                self._known.clear()
+            form = Form.of(schema)
+            known = _Known(schema, form, EventRow(form, self._strings))
+            self._known[id(schema)] = known
+        return known
 
     def write_event(self, schema: Any, row: Any) -> None:
         """Write one event of any kind, described by a schema.
@@ -70,10 +101,8 @@ class Batches(SingleEvents):
         TableError
             If a value does not fit its field.
         """
-        known = self._event_rows.get(schema)
-        if known is None:
-            known = self._event_rows[schema] = EventRow(self.form(schema), self._strings)
-        checked = known.checked(row, self._faults, self._promise, self._open)
+        known = self._known.get(id(schema)) or self._look_up(schema)
+        checked = known.row.checked(row, self._faults, self._promise, self._open)
         if checked is not None:
             with self._opened.explained():
                 self._raw.write_event(self.register(schema), checked)
@@ -174,13 +203,6 @@ class Batches(SingleEvents):
         if len(rows):
             with self._opened.explained():
                 self._raw.write_event_batch(self.register(schema), rows, ordering=claim)
-
-    def form(self, schema: Any) -> Form:
-        """Return a schema as :mod:`nvtx_schema` and as NumPy see it."""
-        form = self._forms.get(schema)
-        if form is None:
-            form = self._forms[schema] = Form.of(schema)
-        return form
 
     def write_counter_sample(self, counter: Any, timestamp: int, value: Any) -> None:
         """Write one sample of a counter; timestamps are checked as in :meth:`write_mark`."""

@@ -16,6 +16,7 @@ Array: TypeAlias = "NDArray[Any]"
 Mask: TypeAlias = "NDArray[np.bool_]"
 
 _EXACT_FLOAT = 2**53
+_TEXT = {str, np.str_}
 
 
 @dataclass(frozen=True)
@@ -108,17 +109,21 @@ def _from_numpy(name: str, array: Array) -> Column:
 
 def _from_objects(name: str, values: list[Any]) -> Column:
     """Find the one type that holds a list of Python objects exactly."""
-    missing = _missing_markers()
-    gone = [any(value is marker for marker in missing) for value in values]
-    kinds = {type(value) for value, absent in zip(values, gone, strict=True) if not absent}
-    if kinds & {str, np.str_} and kinds <= {str, np.str_, float}:
+    markers = _missing_markers()
+    kinds = set(map(type, values))
+    nulls = None
+    if kinds & {type(marker) for marker in markers}:
+        nulls = _any_mask([any(value is marker for marker in markers) for value in values])
+    if kinds & _TEXT and float in kinds:
         # pandas marks missing text with NaN; beside numbers, NaN is a value.
-        gone = [value != value or absent for value, absent in zip(values, gone, strict=True)]  # noqa: PLR0124
-        kinds = {type(value) for value, absent in zip(values, gone, strict=True) if not absent}
-    nulls = _any_mask(gone)
-    if kinds <= {str, np.str_}:
+        nan = np.array([isinstance(value, float) and value != value for value in values])  # noqa: PLR0124
+        nulls = _any_mask(nan if nulls is None else nan | nulls)
+    present = values
+    if nulls is not None:
+        present = [value for value, gone in zip(values, nulls.tolist(), strict=True) if not gone]
+        kinds = set(map(type, present))
+    if kinds <= _TEXT:
         return Column(name, _objects(values), nulls, is_text=True)
-    present = [value for value, absent in zip(values, gone, strict=True) if not absent]
     array = _numbers(present, kinds)
     if nulls is None:
         return Column(name, array)

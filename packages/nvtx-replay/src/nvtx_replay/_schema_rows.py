@@ -125,7 +125,7 @@ def _too_long(schema: nvs.Schema, given: Mapping[str, Any], rows: RowFaults) -> 
         if not column.is_text:
             continue  # packing says what is wrong
         width = field.base.itemsize // 4
-        lengths = np.array([len(text) for text in column.texts()], dtype=np.int64)
+        lengths = np.array(list(map(len, column.texts())), dtype=np.int64)
         wrong = rows.check(
             "text_too_long",
             lengths > width,

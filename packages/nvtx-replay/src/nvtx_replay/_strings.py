@@ -36,7 +36,8 @@ class StringStore:
         """
         with self._lock:
             answers = [
-                self._admit(label, bool(want) or label in self._seen)
+                label in self._admitted
+                or ((bool(want) or label in self._seen) and self._admit(label))
                 for label, want in zip(labels, wanted, strict=True)
             ]
             self._remember(labels)
@@ -46,25 +47,22 @@ class StringStore:
         """Say whether all of some distinct texts may be registered."""
         with self._lock:
             new = sum(label not in self._admitted for label in labels)
-            if new + len(self._admitted) > self.limit or not all(map(registrable, labels)):
+            if new + len(self._admitted) > self.limit or not registrable(*labels):
                 return False
             self._admitted.update(labels)
         return True
 
-    def _admit(self, text: str, wanted: bool) -> bool:
-        if text in self._admitted:
-            return True
-        if not wanted or len(self._admitted) >= self.limit or not registrable(text):
+    def _admit(self, text: str) -> bool:
+        if len(self._admitted) >= self.limit or not registrable(text):
             return False
         self._admitted.add(text)
         return True
 
-    def _remember(self, labels: Iterable[str]) -> None:
+    def _remember(self, labels: Sequence[str]) -> None:
         """Keep what was met, within the same bound."""
-        for label in labels:
-            if len(self._seen) >= self.limit:
-                self._seen.clear()
-            self._seen.add(label)
+        if len(self._seen) + len(labels) > self.limit:
+            self._seen.clear()
+        self._seen.update(labels[: self.limit])
 
     @property
     def bounded(self) -> BoundedDomain:
@@ -107,12 +105,13 @@ class _Handle:
     handle: int
 
 
-def registrable(text: str) -> bool:
-    """Say whether a text survives as a C string in UTF-8."""
-    if "\0" in text:
+def registrable(*texts: str) -> bool:
+    """Say whether texts survive as C strings in UTF-8."""
+    joined = "".join(texts)
+    if "\0" in joined:
         return False
     try:
-        text.encode()
+        joined.encode()
     except UnicodeEncodeError:
         return False
     return True

@@ -12,7 +12,7 @@ from nvtx_replay._column import Array, Column, Mask
 from nvtx_replay._row_faults import RowFaults
 from nvtx_replay._strings import StringStore, registrable
 
-_NARROWEST = 8
+_WIDTHS = 1 << np.arange(3, 48, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ def read_texts(column: Column, rows: RowFaults) -> Texts:
     in question by U+FFFD.
     """
     labels, codes = _distinct(column)
-    wrong = np.array([not registrable(label) for label in labels], dtype=bool)
-    if wrong.any():
+    if not registrable(*labels):
+        wrong = np.array([not registrable(label) for label in labels], dtype=bool)
         repaired = rows.check(
             "invalid_text",
             wrong[codes],
@@ -79,9 +79,8 @@ def _distinct(column: Column) -> tuple[list[str], NDArray[np.int64]]:
         used, codes = np.unique(column.values, return_inverse=True)
         return [column.labels[code] for code in used.tolist()], codes.astype(np.int64)
     texts = column.texts()
-    index: dict[str, int] = {}
-    found = (index.setdefault(text, len(index)) for text in texts)
-    codes = np.fromiter(found, np.int64, len(texts))
+    index = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+    codes = np.fromiter(map(index.__getitem__, texts), np.int64, len(texts))
     return list(index), codes
 
 
@@ -107,7 +106,8 @@ class TextPlan:
     def width(self, rows: Array) -> int:
         """Return the code points that a fixed-width field of some rows needs."""
         labels = self.texts.labels
-        return _width(max(len(labels[code]) for code in self.texts.select(rows).used().tolist()))
+        longest = max(len(labels[code]) for code in self.texts.select(rows).used().tolist())
+        return int(_widths([longest])[0])
 
     def plain(self, rows: Array) -> list[str]:
         """Return the texts of some rows."""
@@ -144,11 +144,11 @@ def plan_texts(texts: Texts, strings: StringStore, *, per_row: bool) -> TextPlan
     by_label = np.zeros(len(texts.labels), dtype=bool)
     by_label[used] = admitted
     needed = np.zeros(len(texts.labels), dtype=np.int64)
-    needed[used] = [_width(len(label)) for label in labels]
+    needed[used] = _widths(list(map(len, labels)))
     needed[by_label] = 0
     return TextPlan(texts, by_label[texts.codes], needed[texts.codes])
 
 
-def _width(length: int) -> int:
-    """Round up to a power of two, so that the layouts of a domain stay few."""
-    return max(_NARROWEST, 1 << (length - 1).bit_length()) if length > 1 else _NARROWEST
+def _widths(lengths: list[int]) -> NDArray[np.int64]:
+    """Round up to powers of two, so that the layouts of a domain stay few."""
+    return _WIDTHS[np.searchsorted(_WIDTHS, lengths)]

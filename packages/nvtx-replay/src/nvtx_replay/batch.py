@@ -35,8 +35,7 @@ class Batch:
         form = stream.form(schema)
         self._names = frozenset(form.schema.names)
         self._together = form.schema.kind in COMPLETE_KINDS
-        self._columns: dict[str, list[Any]] = {name: [] for name in form.schema.names}
-        self._waiting = 0
+        self._rows: list[dict[str, Any]] = []
         self._written = 0
 
     def append(self, **fields: Any) -> None:
@@ -56,17 +55,15 @@ class Batch:
         if fields.keys() != self._names:
             missing, unknown = self._names - fields.keys(), fields.keys() - self._names
             raise TableError(
-                f"row {self._written + self._waiting} lacks {sorted(missing)} and has the unknown "
-                f"{sorted(unknown)}; expected {sorted(self._names)}"
+                f"row {self._written + len(self._rows)} lacks {sorted(missing)} and has the "
+                f"unknown {sorted(unknown)}; expected {sorted(self._names)}"
             )
         if not self._together:
             self._stream.write_event(self._schema, fields)
             self._written += 1
             return
-        for name, value in fields.items():
-            self._columns[name].append(value)
-        self._waiting += 1
-        if self._waiting >= self._limit:
+        self._rows.append(fields)
+        if len(self._rows) >= self._limit:
             self.flush()
 
     def flush(self) -> None:
@@ -77,13 +74,13 @@ class Batch:
         RowError, TableError, BackendError
             As in :meth:`nvtx_replay.Stream.write_event_batch`. The rows that waited are dropped.
         """
-        if not self._waiting:
+        rows, first = self._rows, self._written
+        if not rows:
             return
-        columns, first, count = self._columns, self._written, self._waiting
-        self._columns = {name: [] for name in columns}
-        self._written += count
-        self._waiting = 0
-        self._stream.write_columns(self._schema, columns, count, first)
+        self._rows = []
+        self._written += len(rows)
+        columns = {name: [row[name] for row in rows] for name in self._names}
+        self._stream.write_columns(self._schema, columns, len(rows), first)
 
     def __enter__(self) -> Batch:
         return self
