@@ -42,7 +42,7 @@ def fault(dtype, values, **options):
         ("f8", [1.5, 2**70 + 1], "values that no float64 holds exactly", (1,)),
         ("i8", [1, None], "values are missing", (1,)),
         ("i8", ["1", "2"], "str values stand where numbers (int64) are expected", (0, 1)),
-        ("i8", np.array(["1"]), "text stand where numbers (int64) are expected", ()),
+        ("i8", np.array(["1"]), "texts stand where numbers (int64) are expected", ()),
         ("f8", [1j], "complex values stand where numbers (float64) are expected", (0,)),
         (bool, [0, 1, 2], "numbers other than 0 and 1 stand where truth values", (2,)),
         (bool, [0.0], "floats stand where truth values are expected", ()),

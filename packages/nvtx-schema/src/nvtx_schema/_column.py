@@ -11,6 +11,8 @@ import array
 import datetime as dt
 import math
 import numbers
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
@@ -96,11 +98,17 @@ def read_column(data: Any, shape: tuple[int, ...] = ()) -> Column:
         return _arrow_column(data, shape)
     if library == "polars" and hasattr(data, "null_count"):
         return _polars_column(data, shape)
-    if isinstance(data, _SCALARS) or hasattr(data, "handle") or hasattr(data, "scope_id"):
+    if _is_single(data):
         single = np.empty(1, dtype=object)
         single[0] = data
         return Column(settled(single).reshape(()))
     return Column(_array_of(data, shape))
+
+
+def _is_single(data: Any) -> bool:
+    # nvtx objects (registered strings, scopes) stand for the number that they hold.
+    single = isinstance(data, _SCALARS) or is_missing(data)
+    return single or hasattr(data, "handle") or hasattr(data, "scope_id")
 
 
 def _array_of(data: Any, shape: tuple[int, ...]) -> Array:
@@ -111,12 +119,10 @@ def _array_of(data: Any, shape: tuple[int, ...]) -> Array:
         return _unboxed(data.data, shape)
     if isinstance(data, (np.ndarray, memoryview, array.array)) or hasattr(data, "__array__"):
         return _unboxed(np.asarray(data), shape)
-    try:
-        items = list(data)
-    except TypeError:
-        raise ColumnFault(
-            f"{type(data).__name__} is no column", "use an array, a list or one value"
-        ) from None
+    if isinstance(data, AbstractSet | Mapping) or not isinstance(data, Iterable):
+        found = f"{type(data).__name__} is no column"
+        raise ColumnFault(found, "use an array, a list or one value")
+    items = list(data)
     return _unboxed(np.fromiter(items, dtype=object, count=len(items)), shape)
 
 
@@ -175,6 +181,8 @@ def _pandas_column(series: Any, shape: tuple[int, ...]) -> Column:
         bad = np.asarray(series.isna())
         if bad.any():
             raise missing(bad)
+    if hasattr(dtype, "pyarrow_dtype"):
+        return _arrow_column(series.array.__arrow_array__(), shape)
     if hasattr(dtype, "categories"):
         values = getattr(series, "values", series)
         labels = _unboxed(np.asarray(dtype.categories), ())
@@ -197,6 +205,8 @@ def _arrow_column(column: Any, shape: tuple[int, ...]) -> Column:
             column = column.chunk(0)
     kind = column.type
     if hasattr(column, "indices"):
+        if column.dictionary.null_count:
+            return _arrow_column(column.dictionary_decode(), shape)
         labels = _unboxed(column.dictionary.to_numpy(zero_copy_only=False), ())
         codes = column.indices.to_numpy(zero_copy_only=False)
         return Column(np.asarray(codes, dtype=np.intp), labels)
@@ -212,5 +222,7 @@ def _polars_column(series: Any, shape: tuple[int, ...]) -> Column:
     dtype = series.dtype
     if hasattr(dtype, "categories") or type(dtype).__name__ in ("Categorical", "Enum"):
         return Column(_unboxed(series.to_numpy(), shape))
+    if str(dtype) in ("Int128", "UInt128"):  # Polars has no NumPy form of them
+        return Column(_array_of(series.to_list(), shape))
     aware = getattr(dtype, "time_zone", None) is not None
     return Column(_unboxed(series.to_numpy(), shape), aware=aware)

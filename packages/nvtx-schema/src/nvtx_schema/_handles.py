@@ -30,7 +30,13 @@ def to_identifier(
     """Convert to identifiers; text that must be registered comes back as work for later."""
     column = _unwrapped(column)
     if not _holds_text(column):
-        return to_number(column.decoded(), target, "exact")
+        numbers = to_number(column.decoded(), target, "exact")
+        if entry_type is PayloadEntryType.RANGE_ID and not numbers.all():
+            found = "0 stands where a range id is expected"
+            raise ColumnFault(
+                found, "count from 1; NVTX takes 0 for no range", rows_of(numbers == 0)
+            )
+        return numbers
     distinct, codes = _distinct(column)
     if entry_type is PayloadEntryType.COLOR_ARGB:
         return _colors(distinct, codes, target)

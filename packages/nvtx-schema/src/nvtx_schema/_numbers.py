@@ -14,7 +14,7 @@ from ._storage import DType
 Casting: TypeAlias = Literal["exact", "same_kind", "unsafe"]
 
 _KINDS = {
-    "U": "text", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "durations",
+    "U": "texts", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "durations",
     "V": "structures", "O": "objects",
 }  # fmt: skip
 
