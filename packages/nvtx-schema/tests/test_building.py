@@ -132,3 +132,8 @@ def test_units_limits_and_scale_are_checked():
         assert found.startswith("value() was refused")
     with pytest.raises(nvs.SchemaError, match="NaN is no limit"):
         nvs.counter_schema({"used": nvs.value("i8", max=float("nan"))})
+
+
+def test_a_field_made_by_hand_is_judged_like_others():
+    expected = {("x", "a Field of <U4 was made without its source")}
+    assert faults(nvs.mark_schema, fields={"x": nvs.Field(np.dtype("U4"))}) == expected

@@ -160,3 +160,17 @@ def test_structures_need_their_members():
         schema.pack(time=[1], shape=np.zeros(1, dtype=[("a", "i4")]))
     with pytest.raises(nvs.PackError, match="list stands where structures are expected"):
         schema.pack(time=[1], shape=[(1, True)])
+
+
+def test_one_value_for_many_rows_is_checked_against_each():
+    columns = {"start": [1, 5, 9], "message": "x", "items": 1}
+    assert work.pack(columns, end=9)["end"].tolist() == [9, 9, 9]
+    with pytest.raises(nvs.PackError) as caught:
+        work.pack(columns | {"items": 2**40}, end=6)
+    assert [(p.field, p.rows) for p in caught.value.problems] == [("items", ()), ("end", (2,))]
+    assert work.pack(columns | {"start": []}, end=9).shape == (0,)
+
+
+def test_one_time_for_all_rows_is_in_order():
+    schema = nvs.mark_schema(message=None, fields={"x": "i8"})
+    assert schema.pack(time=3, x=[2, 1], order="sort").tolist() == [(3, 2), (3, 1)]

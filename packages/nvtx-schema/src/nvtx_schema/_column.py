@@ -49,11 +49,11 @@ class Column:
         """Return the values themselves, without the dictionary."""
         return self.values if self.labels is None else self.labels[self.values]
 
-    def spread(self, count: int) -> Column:
-        """Return the column with its single value repeated ``count`` times."""
+    def as_rows(self) -> Column:
+        """Return the column; a single value as a column of one row, to be broadcast."""
         if not self.is_scalar:
             return self
-        return Column(np.repeat(self.values.reshape(1), count), self.labels, self.aware)
+        return Column(self.values.reshape(1), self.labels, self.aware)
 
 
 class ColumnFault(Exception):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,7 +60,7 @@ def _struct_column(data: Any) -> Column:
 
 def convert(name: str, field: Field, column: Column, options: Options) -> Array | Later:
     """Convert a column to a field's storage; raises ColumnFault with the rows at fault."""
-    count = int(np.prod(field.shape))
+    count = math.prod(field.shape)
     flat = Column(
         column.values.reshape(-1) if field.shape else column.values, column.labels, column.aware
     )

@@ -31,7 +31,7 @@ def end_problems(schema: Schema, ready: Mapping[str, Any]) -> list[Problem]:
     begin = ready.get(schema.field_with_role(EntryKind.RANGE_BEGIN) or "")
     name = schema.field_with_role(EntryKind.RANGE_END)
     end = ready.get(name or "")
-    if begin is None or end is None or len(begin) != len(end):
+    if begin is None or end is None or (len(begin) != len(end) and 1 not in (len(begin), len(end))):
         return []
     bad = _below(end, begin)
     if not bad.any():

@@ -111,19 +111,22 @@ def _convert(
     problems: list[Problem],
 ) -> dict[str, Array | Later]:
     ready = {}
+    fields = schema.fields
     for name, column in read.items():
-        with _noted(name, problems):
-            ready[name] = convert(name, schema.fields[name], column.spread(count), options)
+        # One value for many rows is converted once; its fault lies in no single row.
+        with _noted(name, problems, in_rows=count == 1 or not column.is_scalar):
+            ready[name] = convert(name, fields[name], column.as_rows(), options)
     return ready
 
 
 @contextmanager
-def _noted(name: str, problems: list[Problem]) -> Iterator[None]:
+def _noted(name: str, problems: list[Problem], *, in_rows: bool = True) -> Iterator[None]:
     """Note a column's fault and go on, so that all faults are told at once."""
     try:
         yield
     except ColumnFault as fault:
-        problems.append(Problem(name, fault.found, fault.remedy, fault.rows))
+        rows = fault.rows if in_rows else ()
+        problems.append(Problem(name, fault.found, fault.remedy, rows))
 
 
 def _row_count(read: Mapping[str, Column], problems: list[Problem]) -> int:

@@ -49,6 +49,8 @@ def schema_problems(kind: Kind | None, members: list[tuple[str, int, Field]]) ->
 def _field_faults(kind: Kind | None, field: Field) -> Iterator[tuple[str, str]]:
     if field.faults:
         return
+    if field.source == "number" and field.base.kind not in "iuf":
+        yield f"a Field of {field.dtype} was made without its source", "use value() or text()"
     if field.role in TIME_ROLES:
         yield from _time_faults(field)
     if field.role is EntryKind.MESSAGE:
