@@ -74,6 +74,7 @@ class Emitter:
         return self._ordinal
 
     def __enter__(self) -> Emitter:
+        self._scan.edges.sort()
         # Scopes in the order of the input's sort indices: that is the order tracks are made in.
         identities = self._scan.identities
         for row in sorted(self._scan.used_rows, key=identities.order):
@@ -96,7 +97,7 @@ class Emitter:
     def slice(self, row: Row, begin: int, end: int | None, event: _JsonEvent) -> None:
         """Write a range of a thread."""
         ordinal, self._ordinal = self._ordinal, self._ordinal + 1
-        ends = self._scan.flow_ends.get(ordinal)
+        ends = self._scan.edges.take(ordinal)
         stream = self._row_stream(row, lane_of(event))
         if end is None:
             self._write(stream, EventKind.RANGE_PUSH, (begin,), event, ends)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import count, groupby
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,40 @@ class Ends:
 
     out: list[int] = field(default_factory=list)
     into: list[int] = field(default_factory=list)
+
+
+class Edges:
+    """The ends of all edges by the ordinal of their range, in 17 bytes an end."""
+
+    def __init__(self) -> None:
+        self._ordinals, self._ids, self._arrives = array("q"), array("q"), array("b")
+        self._order: npt.NDArray[np.intp] = np.empty(0, np.intp)
+        self._next = 0
+
+    def add(self, source: int, target: int) -> None:
+        """Add an edge between two ranges."""
+        identifier = len(self._ids) // 2 + 1
+        for ordinal, arrives in ((source, 0), (target, 1)):
+            self._ordinals.append(ordinal)
+            self._ids.append(identifier)
+            self._arrives.append(arrives)
+
+    def sort(self) -> None:
+        """Make ready for `take`, which asks for ordinals from 0 on."""
+        self._order = np.argsort(np.array(self._ordinals), kind="stable")
+        self._next = 0
+
+    def take(self, ordinal: int) -> Ends | None:
+        """Return the ends of a range; ordinals must come in ascending order."""
+        ends: Ends | None = None
+        while self._next < len(self._order):
+            at = int(self._order[self._next])
+            if self._ordinals[at] != ordinal:
+                break
+            ends = ends or Ends()
+            (ends.into if self._arrives[at] else ends.out).append(self._ids[at])
+            self._next += 1
+        return ends
 
 
 class FlowPoints:
@@ -69,14 +102,17 @@ class FlowPoints:
 
     def chains(self) -> Iterator[list[int]]:
         """Yield the points of each (category, id), in the order in which they follow each other."""
-        columns = np.array(self._groups), np.array(self._ids), np.array(self.times)
         if not len(self):
             return
-        groups, ids, times = columns
-        order = np.lexsort((np.array(self.phases), times, ids, groups)).tolist()
-        keys = self._groups, self._ids
-        for _, points in groupby(order, key=lambda at: (keys[0][at], keys[1][at])):
-            yield self._started_first(list(points))
+        groups, ids = np.array(self._groups), np.array(self._ids)
+        order = np.lexsort((np.array(self.phases), np.array(self.times), ids, groups))
+        changes = (np.diff(groups[order]) != 0) | (np.diff(ids[order]) != 0)
+        starts = np.flatnonzero(changes) + 1
+        del groups, ids, changes
+        first = 0
+        for start in (*starts, len(order)):
+            yield self._started_first(order[first:start].tolist())
+            first = start
 
     def _started_first(self, points: list[int]) -> list[int]:
         """Put the start of an id that is used once first: clocks of devices may lag behind."""
@@ -86,12 +122,9 @@ class FlowPoints:
         return [starts[0], *(at for at in points if at != starts[0])]
 
 
-def edges(points: FlowPoints, bound: npt.NDArray[np.int64], problems: Problems) -> dict[int, Ends]:
-    """Return the edges' ends by ordinal of the range they are bound to."""
-    ends: dict[int, Ends] = {}
-    fresh = count(1)
-    lost = {"flow_outside_ranges": 0, "flow_without_start": 0, "flow_within_one_range": 0}
-    unused_starts = 0
+def tie(points: FlowPoints, bound: npt.NDArray[np.int64], problems: Problems) -> Edges:
+    """Return the edges between the ranges that the points are bound to."""
+    edges, lost = Edges(), dict.fromkeys(_SENTENCES, 0)
     for chain in points.chains():
         source, used = UNBOUND, True
         for at in chain:
@@ -100,23 +133,21 @@ def edges(points: FlowPoints, bound: npt.NDArray[np.int64], problems: Problems) 
                 lost["flow_outside_ranges"] += 1
                 continue
             if phase == START:
-                unused_starts += not used
+                lost["flow_without_end"] += not used
                 source, used = target, False
                 continue
             if source in (UNBOUND, target):
                 lost["flow_without_start" if source == UNBOUND else "flow_within_one_range"] += 1
             else:
-                identifier = next(fresh)
-                ends.setdefault(source, Ends()).out.append(identifier)
-                ends.setdefault(target, Ends()).into.append(identifier)
+                edges.add(source, target)
             used = True
             source = target if phase == STEP else source
-        unused_starts += not used
-    lost["flow_without_end"] = unused_starts
+        lost["flow_without_end"] += not used
     for kind, number in lost.items():
         if number:
             problems.skip(kind, _SENTENCES[kind], number)
-    return ends
+    edges.sort()
+    return edges
 
 
 _SENTENCES = {

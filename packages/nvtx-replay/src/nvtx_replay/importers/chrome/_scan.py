@@ -9,7 +9,7 @@ from typing import Any
 
 from nvtx_replay.importers.chrome._binding import bind
 from nvtx_replay.importers.chrome._clipping import clipped_ends
-from nvtx_replay.importers.chrome._flows import Ends, FlowPoints, edges
+from nvtx_replay.importers.chrome._flows import Edges, FlowPoints, tie
 from nvtx_replay.importers.chrome._identity import Id, Identities, Row
 from nvtx_replay.importers.chrome._problems import Problems
 from nvtx_replay.importers.chrome._ranges import ANNOTATIONS, PYTHON_STACK, RangeSpool
@@ -47,8 +47,10 @@ class Scan:
     ----------
     float_series : dict
         Whether a counter needs floating point, by series.
-    flow_ends, clipped : dict
-        By ordinal of the range; filled by `finish`.
+    edges : Edges
+        The flows, once `finish` has run.
+    clipped : dict
+        New ends by ordinal of the range, once `finish` has run.
     """
 
     identities: Identities
@@ -59,14 +61,15 @@ class Scan:
     float_series: dict[Series, bool] = field(default_factory=dict)
     ranges: RangeSpool = field(default_factory=RangeSpool)
     points: FlowPoints = field(default_factory=FlowPoints)
-    flow_ends: dict[int, Ends] = field(default_factory=dict)
+    edges: Edges = field(default_factory=Edges)
     clipped: dict[int, int] = field(default_factory=dict)
 
     def finish(self, clip: int) -> None:
         """Tie flows to ranges and, with ``clip`` in ns, find the ends to be cut back."""
         if len(self.points):
             bound = bind(self.points.times, self.points.rows, self.ranges)
-            self.flow_ends = edges(self.points, bound, self.problems)
+            self.edges = tie(self.points, bound, self.problems)
+            self.points = FlowPoints()
         self.clipped = clipped_ends(self.ranges, clip)
         if self.clipped:
             sentence = f"a range outlived its parent by at most {clip} ns; cut back as asked"
