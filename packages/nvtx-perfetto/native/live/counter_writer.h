@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "live/catalog.h"
+#include "live/layout.h"
+#include "live/record.h"
+#include "live/track_uuids.h"
+#include "perfetto/packet_buffer.h"
+#include "perfetto/sequence.h"
+
+namespace nvtx_perfetto::live {
+
+// Gathers the samples of one drain, puts them in the order of their times, and writes a track a
+// field.
+class CounterWriter {
+ public:
+  CounterWriter(LiveFile& file, const Catalog& catalog, PacketBuffer& out, uint32_t sequence);
+
+  // One record of any counter kind. The record must stay until write().
+  void add(const RecordView& record, int64_t realtime);
+  void write();
+
+  // The running values, into the pair's half that is about to count.
+  void save(uint32_t half);
+  // Back to what the file says counts.
+  void forget();
+
+  uint64_t samples = 0;
+  uint64_t bad_ids = 0;
+  uint64_t dropped = 0;
+
+ private:
+  enum class Kind : uint8_t { kBytes, kInteger, kDouble, kNone };
+  struct Sample {
+    int64_t time;
+    const LiveCounter* counter;
+    const uint8_t* data;
+    uint64_t bits;
+    uint32_t domain;
+    Kind kind;
+  };
+  struct Track {
+    std::unique_ptr<PacketSequence> packets;
+  };
+
+  void add_batch(const RecordView& record, const LiveCounter& counter, int64_t realtime);
+  bool to_realtime(uint64_t time_domain, int64_t ticks, int64_t& realtime) const;
+  void write_sample(const Sample& sample);
+  void write_field(const Sample& sample, const CounterField& field);
+  void write_none(PacketSequence& out, const Sample& sample, const CounterField& field);
+  void write_value(PacketSequence& out, int64_t time, const CounterField& field);
+  PacketSequence& track(const Sample& sample, const CounterField& field);
+  uint64_t scope_track(const LiveDomain& domain, uint64_t scope);
+
+  LiveFile& file_;
+  const Catalog& catalog_;
+  PacketBuffer& out_;
+  const uint32_t sequence_;
+  const TrackUuids uuids_;
+  std::vector<Sample> samples_;
+  std::vector<CounterState::Value> values_;
+  std::vector<Track> tracks_;
+  std::unordered_set<uint64_t> described_;
+};
+
+}  // namespace nvtx_perfetto::live
