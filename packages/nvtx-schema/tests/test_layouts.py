@@ -169,3 +169,22 @@ def test_describe_is_a_table():
         "    48     8  used     int64                  bytes, 0 to",
         "    56    16  f        uint64[2]",
     ]
+
+
+def test_an_annotated_dtype_gives_back_its_schema():
+    inner = np.dtype([("a", "i4"), ("b", "U3")])
+    fields = {
+        "n": nvs.value("i8", unit="bytes", min=0), "text": "U5", "raw": "S2", "shape": (inner, 2),
+        "category": nvs.category(), "color": nvs.color(), "flow": ("u8", 3),
+        "name": nvs.registered_string(),
+    }  # fmt: skip
+    for schema in (
+        nvs.range_schema("pushpop", message=8, fields=fields, align=True),
+        nvs.half_schema("start", message="registered", fields=fields),
+        nvs.counter_schema({"n": fields["n"]}, time=True),
+    ):
+        copy = nvs.Schema.from_dtype(schema.kind or "counter", schema.dtype)
+        assert copy == schema
+        assert [copy.dtype.fields[n][0].metadata for n in copy.names] == [
+            schema.dtype.fields[n][0].metadata for n in schema.names
+        ]

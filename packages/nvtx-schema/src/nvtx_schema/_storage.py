@@ -93,4 +93,5 @@ def _native_storage(dtype: DType) -> Storage:
 def _text_storage(dtype: DType) -> Storage:
     if dtype.itemsize == 0:
         return refused("text of no length", "say how long it may be: text(32), or 'S8' for bytes")
-    return Storage(dtype, "text" if dtype.kind == "U" else "bytes")
+    # Named anew, because dtype itself may carry metadata.
+    return Storage(np.dtype(dtype.str), "text" if dtype.kind == "U" else "bytes")
