@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sessions and streams: options, names, and the raw objects underneath."""
 
+import threading
+
 import nvtx
 import nvtx.writer
 import pytest
 from nvtx_replay import ConfigError, StreamError
+from nvtx_replay._strings import StringStore
 
 
 def test_config_travels_as_lines_with_output_and_overwrite_last(opened, recorded, tmp_path):
@@ -120,3 +123,53 @@ def test_the_report_reads_well():
     report.skip("missing_timestamp", 0, "never")
     assert report
     assert str(report) == "skipped 2 x missing_timestamp: row 1 has no value"
+
+
+def test_ending_twice_is_an_error_but_leaving_an_ended_block_is_not(opened, recorded):
+    with opened() as session, session.stream("s") as stream:
+        stream.write_mark(1)
+        session.end()
+        with pytest.raises(RuntimeError, match="not active"):
+            session.end()
+    assert [call.member for call in recorded().calls].count("SessionEnd") == 1
+
+
+def test_closing_the_backend_ends_the_session(recorder, opened, recorded):
+    backend = nvtx.writer.load_backend(recorder)
+    with opened(backend=backend) as session, session.stream("s") as stream:
+        stream.write_mark(1)
+        backend.close()
+    assert recorded().calls[-1].member == "SessionEnd"
+
+
+class _Domain:
+    """A domain that counts what is registered, slowly enough for threads to meet."""
+
+    def __init__(self):
+        self.registered = []
+
+    def get_registered_string(self, text):
+        self.registered.append(text)
+        return type("Handle", (), {"handle": len(self.registered)})
+
+
+def test_threads_share_a_domain_s_registered_strings_within_its_bound():
+    domain = _Domain()
+    store = StringStore(domain, limit=10)
+    barrier = threading.Barrier(8)
+    handles = [{} for _ in range(8)]
+
+    def work(mine):
+        barrier.wait()
+        for number in range(30):
+            text = f"m{number}"
+            if store.admit_all([text]):
+                mine[text] = store.handle(text)
+
+    threads = [threading.Thread(target=work, args=(mine,)) for mine in handles]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(domain.registered) == len(set(domain.registered)) == 10
+    assert all(mine == handles[0] for mine in handles)

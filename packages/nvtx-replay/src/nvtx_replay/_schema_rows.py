@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import nvtx.writer
 import nvtx_schema as nvs
+from nvtx import EntryKind
 
 from nvtx_replay._column import Array, Column, read_column
 from nvtx_replay._packing import refused
@@ -42,9 +43,24 @@ class Form:
             )
         if schema.kind is None:
             raise TableError("the schema describes no event; pass kind= to Domain.get_schema")
+        roles = roles_of(schema.dtype)
         with refused():
-            known = nvs.Schema.from_dtype(schema.kind, schema.dtype)
-        return cls(known, roles_of(schema.dtype), schema.dtype)
+            known = nvs.Schema.from_dtype(schema.kind, *_with_plain_message(schema.dtype, roles))
+        return cls(known, roles, schema.dtype)
+
+
+def _with_plain_message(dtype: Any, roles: Roles) -> tuple[Any, dict[str, EntryKind]]:
+    """Take the role off a message's text: nvtx warns when it is put on such a field again."""
+    name = roles.message
+    if name is None or dtype[name].kind != "U":
+        return dtype, {}
+    layout = {
+        "names": list(dtype.names),
+        "formats": [np.dtype(dtype[n].str) if n == name else dtype[n] for n in dtype.names],
+        "offsets": [dtype.fields[n][1] for n in dtype.names],
+        "itemsize": dtype.itemsize,
+    }
+    return np.dtype(layout), {name: EntryKind.MESSAGE}
 
 
 def columns_of(form: Form, rows: Any) -> tuple[Mapping[str, Any], int]:

@@ -74,8 +74,10 @@ class StringStore:
         handle = self._handles.get(text)
         if handle is None:
             with self._lock:
-                handle = int(self.domain.get_registered_string(text).handle)
-                self._handles[text] = handle
+                handle = self._handles.get(text)
+                if handle is None:
+                    handle = int(self.domain.get_registered_string(text).handle)
+                    self._handles[text] = handle
         return handle
 
 

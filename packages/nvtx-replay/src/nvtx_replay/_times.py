@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -128,10 +129,10 @@ def _in_nanoseconds(column: Column) -> Times:
         if column.nulls is None
         else np.where(column.nulls, np.zeros(1, dtype=column.values.dtype), column.values)
     )
-    kind = values.dtype.kind
-    fine = values.astype(f"{kind}8[ns]")
-    # NumPy wraps silently where a coarse unit exceeds the range of nanoseconds.
-    if not np.array_equal(fine.astype(values.dtype), values):
+    fine = None
+    with contextlib.suppress(OverflowError):  # NumPy 2.4 and older wrap silently instead
+        fine = values.astype(f"{values.dtype.kind}8[ns]")
+    if fine is None or not np.array_equal(fine.astype(values.dtype), values):
         raise TableError(
             f"column {column.name!r} has dates or durations that nanoseconds in 64 bits cannot "
             "hold exactly; convert them to integers of the stream's clock"

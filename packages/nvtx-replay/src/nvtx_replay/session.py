@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -125,9 +125,9 @@ class Session:
         BackendError
             If the backend cannot, or if it lost data.
         """
-        self._end(quiet=False)
+        self._end(self.raw.end, quiet=False)
 
-    def _end(self, *, quiet: bool) -> None:
+    def _end(self, end: Callable[[], None], *, quiet: bool) -> None:
         fault: ReplayError | None = None
         for stream in self._streams.values():
             try:
@@ -135,7 +135,7 @@ class Session:
             except ReplayError as error:  # noqa: PERF203 - all are settled first
                 fault = fault or error
         with self._opened.explained():
-            self.raw.end()
+            end()
         if fault is not None:
             raise fault
 
@@ -244,7 +244,8 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._end(quiet=error is not None)
+        # The raw exit does nothing where closing the backend has ended the session already.
+        self._end(lambda: self.raw.__exit__(kind, error, trace), quiet=error is not None)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # before __init__ has run, and for copy and pickle

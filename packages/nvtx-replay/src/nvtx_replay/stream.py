@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -54,15 +55,15 @@ class Stream(Tables):
             same. ``"repair"`` ends them at the last time that the stream has seen, ``"skip"``
             counts them.
         """
-        self._close(quiet=False)
+        self._close(self._raw.close, quiet=False)
 
-    def _close(self, *, quiet: bool) -> None:
+    def _close(self, close: Callable[[], None], *, quiet: bool) -> None:
         try:
             self.settle(quiet=quiet)
         finally:
             self._is_open = False
             with self._opened.explained():
-                self._raw.close()
+                close()
 
     def settle(self, *, quiet: bool = False) -> None:
         """Treat ranges that are open as ``on_error`` says; closing the stream does it too.
@@ -92,8 +93,8 @@ class Stream(Tables):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._is_open:
-            self._close(quiet=error is not None)
+        # The raw exit does nothing where the end of the session has closed the stream already.
+        self._close(lambda: self._raw.__exit__(kind, error, trace), quiet=error is not None)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # before __init__ has run, and for copy and pickle
