@@ -12,6 +12,13 @@ from pathlib import Path
 
 import nvtx.writer
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Time is not what these tests measure, and a busy machine must not fail them.
+settings.register_profile(
+    "untimed", deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("untimed")
 
 
 class Recorder:
