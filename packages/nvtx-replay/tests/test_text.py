@@ -6,7 +6,7 @@ import itertools
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from nvtx_replay import RowError
+from nvtx_replay import RowError, _event_packer
 
 
 def test_repeated_text_is_registered_once_and_rare_text_travels_in_the_row(opened, recorded):
@@ -55,6 +55,14 @@ def test_a_long_text_does_not_widen_the_rows_of_short_ones(opened, recorded):
     sizes = [call.values["size"] for call in recorded().members("SchemaRegister")]
     assert sizes == [8 + 4 * 8, 8 + 4 * 16384]
     assert {row["message"] for row in recorded().events} == set(messages)
+
+
+def test_wide_rows_are_packed_in_parts(stream, recorded, monkeypatch):
+    monkeypatch.setattr(_event_packer, "_BYTES", 4 * 64 * 10)
+    messages = [f"{number:050}" for number in range(25)]
+    stream.write_marks({"time": range(25), "message": messages})
+    assert [row["message"] for row in recorded().events] == messages
+    assert len(recorded().members("EventBatchWrite")) == 3
 
 
 BAD_TEXTS = {"time": [1, 2, 3], "message": ["ok", "bad \ud800", "ok"], "t": ["", "", "a\0b"]}

@@ -54,7 +54,7 @@ def _with_plain_message(dtype: Any, roles: Roles) -> tuple[Any, dict[str, EntryK
     name = roles.message
     if name is None or dtype[name].kind != "U":
         return dtype, {}
-    layout = {
+    layout: Any = {
         "names": list(dtype.names),
         "formats": [np.dtype(dtype[n].str) if n == name else dtype[n] for n in dtype.names],
         "offsets": [dtype.fields[n][1] for n in dtype.names],

@@ -11,7 +11,7 @@ from nvtx import BatchOrdering
 from nvtx_replay._batches import Batches
 from nvtx_replay._column import Column
 from nvtx_replay._counter_table import CounterTable, read_counters
-from nvtx_replay._event_packer import EventColumns
+from nvtx_replay._event_columns import EventColumns
 from nvtx_replay._event_table import pack_events
 from nvtx_replay._ordering import is_sorted
 from nvtx_replay._row_faults import RowFaults
@@ -145,8 +145,9 @@ class Tables(Batches):
         batches = pack_events(parts, checks, self._strings, self._promise, dates=self.dates)
         written = 0
         for batch in batches:
-            schema = self.register(batch.schema)
-            rows = batch.complete()
+            rows = batch.rows
+            # Not by register(), which keeps what callers hand over to be found by identity.
+            schema = self._domain.get_schema(batch.schema.dtype, kind=batch.schema.kind)
             claim = BatchOrdering.SORTED if is_sorted(batch.begins) else BatchOrdering.UNSORTED
             with self._opened.explained():
                 self._raw.write_event_batch(schema, rows, ordering=claim)
