@@ -13,7 +13,7 @@ class FakeClock:
     """Monotonic time starts at 1 s, real time at 1,000 s; waiting jumps to the deadline.
 
     ``late`` gives the lateness in ns of each wait in turn; the last one repeats. After
-    ``waits`` waits the stop event is set, as a user's ``stop()`` would.
+    ``waits`` waits the gate counts as open, as after a user's ``stop()``.
     """
 
     def __init__(self) -> None:
@@ -32,15 +32,14 @@ class FakeClock:
     def cpu_ns(self) -> int:
         return self.now // 100
 
-    def wait(self, stop: threading.Event, deadline_ns: int) -> bool:
+    def wait(self, gate: threading.Lock, deadline_ns: int) -> bool:
         at = len(self.deadlines)
         self.deadlines.append(deadline_ns)
         if at >= self.waits:
-            stop.set()
-        else:
-            late = self.late[min(at, len(self.late) - 1)]
-            self.now = max(self.now, deadline_ns + late)
-        return stop.is_set()
+            return True
+        late = self.late[min(at, len(self.late) - 1)]
+        self.now = max(self.now, deadline_ns + late)
+        return gate.acquire(blocking=False)
 
     def passing(self, *durations: int) -> Callable[[], None]:
         """Return a function whose calls take these ns each in turn; the last one repeats."""

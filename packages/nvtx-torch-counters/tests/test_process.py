@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import mmap
 import os
 import threading
 import time
@@ -24,7 +25,9 @@ MIB = 1 << 20
 def test_touched_memory_moves_rss_by_its_size_and_leaves_when_freed() -> None:
     sampler = CounterSampler([ProcessMemory()])
     sampler.step()
-    array = np.ones(64 * MIB, np.uint8)
+    # Mapped, so that malloc does not serve it from memory that is resident already.
+    array = np.frombuffer(mmap.mmap(-1, 64 * MIB, flags=mmap.MAP_PRIVATE), np.uint8)
+    array.fill(1)
     sampler.step()
     del array
     sampler.step()
@@ -59,6 +62,17 @@ def test_the_memory_file_is_opened_once_and_closed() -> None:
     assert open_files() == files
     with pytest.raises(Unavailable, match="not open"):
         probe.read()
+
+
+def test_a_memory_file_that_cannot_be_read_is_an_error_not_the_last_value() -> None:
+    probe = ProcessMemory()
+    probe.open()
+    probe.read()
+    assert probe._file is not None
+    os.close(probe._file)
+    with pytest.raises(OSError, match="statm"):
+        probe.read()
+    probe._file = None
 
 
 def test_the_peak_is_at_least_what_was_resident() -> None:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,6 +27,18 @@ def test_the_newest_rows_stay_and_the_others_are_counted(
     assert rows.columns[1].tolist() == [at / 2 for at in range(first, len(values))]
     assert rows.time.tolist() == list(range(first, len(values)))
     assert ring.overwritten == max(0, len(values) - capacity)
+
+
+def test_a_large_ring_takes_memory_only_for_its_rows() -> None:
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    before = resident()
+    rings = [Ring([np.int64] * 6, 1 << 20) for _ in range(4)]  # 67 MB each when full
+    for ring in rings:
+        ring.append(1, 0, range(6))
+    assert resident() - before < 4 << 20
+    assert rings[0].rows().columns[5].tolist() == [5]
 
 
 @pytest.mark.parametrize("bad", [(1, "x"), (2**63, 1.0), (1.5, 1.0), (1,)])

@@ -31,7 +31,9 @@ class Lane:
         self.ticks = self.missed = self.cpu_ns = self.latest_ns = 0
         self.lateness = [0] * _BUCKETS
         self._clock = clock
-        self._stop = threading.Event()
+        self._gate = threading.Lock()  # locked while the lane may run
+        self._gate.acquire()
+        self._stopped = False
         self._thread: threading.Thread | None = None
 
     @property
@@ -51,7 +53,9 @@ class Lane:
 
     def stop(self) -> None:
         """Ask the lane to end after the tick it is in; does not wait."""
-        self._stop.set()
+        if not self._stopped:
+            self._stopped = True
+            self._gate.release()
 
     def join(self, timeout: float) -> bool:
         """Wait for the lane to end, at most `timeout` seconds; return whether it has."""
@@ -65,7 +69,7 @@ class Lane:
         clock, interval = self._clock, self.interval_ns
         cpu = clock.cpu_ns()
         due = clock.monotonic_ns() + interval
-        while not clock.wait(self._stop, due):
+        while not clock.wait(self._gate, due):
             late = clock.monotonic_ns() - due
             if late < 0:  # a wait may end early; the rest of it is waited for
                 continue

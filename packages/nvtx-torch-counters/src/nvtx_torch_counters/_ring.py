@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import mmap
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,6 +44,20 @@ class RingRows:
     columns: list[npt.NDArray[np.int64] | npt.NDArray[np.float64]]
 
 
+def mapped(dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
+    """Return zeros whose pages exist from when they are first used, and go when it does.
+
+    ``numpy.zeros`` promises neither: malloc serves large blocks from its heap, and clears them,
+    once it has seen some of them freed. The mapping is private: a forked child has its own.
+    """
+    size = count * np.dtype(dtype).itemsize
+    if hasattr(mmap, "MAP_PRIVATE"):
+        memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    else:
+        memory = mmap.mmap(-1, size)
+    return np.frombuffer(memory, dtype)
+
+
 class Ring:
     """The newest `capacity` rows of fixed columns, written by one thread at a time.
 
@@ -57,11 +72,11 @@ class Ring:
         self._lock = threading.Lock()
         # One slot more than rows: a store that fails half-way spoils no row.
         self._slots = capacity + 1
-        self._time = np.zeros(self._slots, np.int64)
-        self._error = np.zeros(self._slots, np.int64)
-        self._state = np.zeros(self._slots, np.uint8)
-        self._reason = np.zeros(self._slots, np.int16)
-        self._columns = [np.zeros(self._slots, dtype) for dtype in dtypes]
+        self._time: npt.NDArray[np.int64] = mapped(np.int64, self._slots)
+        self._error: npt.NDArray[np.int64] = mapped(np.int64, self._slots)
+        self._state: npt.NDArray[np.uint8] = mapped(np.uint8, self._slots)
+        self._reason: npt.NDArray[np.int16] = mapped(np.int16, self._slots)
+        self._columns = [mapped(dtype, self._slots) for dtype in dtypes]
         self._views: list[Any] = [column.data for column in self._columns]
         self._stamps = (self._time.data, self._error.data)
         self._states = self._state.data

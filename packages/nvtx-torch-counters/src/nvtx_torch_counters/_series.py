@@ -96,40 +96,37 @@ class Series:
         With ``wait=False`` a probe that another thread is reading is left alone. Returns
         whether it was read.
         """
-        if self.stopped is not None or not self.busy.acquire(blocking=wait):
+        if self.stopped is not None or not self.busy.acquire(wait):
             return False
         try:
-            self._take(clock, tie)
+            self._read_and_keep(clock.monotonic_ns, tie)
         finally:
             self.busy.release()
         return True
 
-    def _take(self, clock: Clock, tie: RealtimeTie) -> None:
+    def _read_and_keep(self, now: Callable[[], int], tie: RealtimeTie) -> None:
         gap: str | None = None
         failure: BaseException | None = None
         reading: Reading = CounterNoValueReason.UNAVAILABLE
-        begin = clock.monotonic_ns()
+        begin = now()
         try:
             reading = self.probe.read()
         except Unavailable as error:
             gap = str(error)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - probes are other people's code
             failure = error
-        end = clock.monotonic_ns()
-        self._count(end - begin)
-        middle, half = (begin + end) // 2, (end - begin + 1) // 2
-        if failure is None:
-            try:
-                self._keep(middle, half, reading, gap, tie)
-            except Exception as error:  # noqa: BLE001 - any form may come back
-                failure = self._misfit(reading, error)
-        if failure is not None:
-            self.fail(failure, middle, half)
-
-    def _count(self, took: int) -> None:
+        took = now() - begin
         self.reads += 1
         self.read_ns += took
         self.slowest_ns = max(self.slowest_ns, took)
+        half = (took + 1) // 2
+        if failure is None:
+            try:
+                self._keep(begin + took // 2, half, reading, gap, tie)
+            except Exception as error:  # noqa: BLE001 - any form may come back
+                failure = self._misfit(reading, error)
+        if failure is not None:
+            self.fail(failure, begin + took // 2, half)
 
     def _keep(
         self, middle: int, half: int, reading: Any, gap: str | None, tie: RealtimeTie
