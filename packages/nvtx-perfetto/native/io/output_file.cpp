@@ -46,8 +46,8 @@ std::string OutputFile::lock_and_clear(const Options&) {
     int error = errno;
     ::close(fd_);
     fd_ = -1;
-    return "the output " + path_ + " is being written by another session (" +
-           std::strerror(error) + "); end that one or choose another output";
+    return "the output " + path_ + " is being written by another session (" + std::strerror(error) +
+           "); end that one or choose another output";
   }
   if (::ftruncate(fd_, 0) != 0) {
     int error = errno;
@@ -90,6 +90,8 @@ bool OutputFile::patch_start(const void* bytes, size_t size) noexcept {
 std::string OutputFile::close() noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
   if (fd_ >= 0) {
+    // A forked child shares the lock, and would keep it beyond this file's life.
+    if (seekable_) ::flock(fd_, LOCK_UN);
     // Some file systems (NFS, quotas) report a lost write only here.
     if (::close(fd_) != 0 && errno != EINTR) fail(errno, "closing");
     fd_ = -1;

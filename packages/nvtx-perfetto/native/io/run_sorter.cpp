@@ -19,7 +19,8 @@ constexpr size_t kMaxFanIn = 256;
 // Writes one run into the place set aside for it, a chunk at a time.
 class RunSorter::RunWriter {
  public:
-  RunWriter(SpillFile& file, uint64_t size) : file_(file), start_(file.allocate(size)), at_(start_) {}
+  RunWriter(SpillFile& file, uint64_t size)
+      : file_(file), start_(file.allocate(size)), at_(start_) {}
   void add(const Record& record) {
     chunk_.append(&record.head, sizeof(record.head));
     chunk_.append(record.bytes, padded_size(record.head.size));
@@ -173,9 +174,9 @@ bool RunSorter::reduce_runs(size_t fan_in) {
   while (runs_.size() > fan_in) {
     std::vector<Run> reduced;
     for (size_t at = 0; at < runs_.size(); at += fan_in) {
-      std::vector<Run> group(runs_.begin() + static_cast<ptrdiff_t>(at),
-                             runs_.begin() + static_cast<ptrdiff_t>(
-                                                 std::min(at + fan_in, runs_.size())));
+      std::vector<Run> group(
+          runs_.begin() + static_cast<ptrdiff_t>(at),
+          runs_.begin() + static_cast<ptrdiff_t>(std::min(at + fan_in, runs_.size())));
       uint64_t size = 0;
       uint64_t records = 0;
       for (const Run& run : group) size += run.size, records += run.records;

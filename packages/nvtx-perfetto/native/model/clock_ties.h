@@ -15,8 +15,7 @@ class ClockTies {
  public:
   void add_point(ClockKey a, ClockKey b, int64_t time_a, int64_t time_b);
   // to = anchor_to + (from - anchor_from) * slope
-  void add_factor(ClockKey from, ClockKey to, double slope, int64_t anchor_from,
-                  int64_t anchor_to);
+  void add_factor(ClockKey from, ClockKey to, double slope, int64_t anchor_from, int64_t anchor_to);
 
   bool tied(ClockKey from, ClockKey to) const;
   bool any(ClockKey key) const;

@@ -110,8 +110,8 @@ SessionConfig parse_config(const char* text, const std::string& session_name) {
     std::string value(trimmed(entry.substr(equals + 1)));
     if (!seen.insert(key).second) continue;
     if (!apply(config, key, value) && config.problem.empty()) {
-      config.problem = "session config: " + key + "=" + value + " was found, but " +
-                       expected(key) + " was expected";
+      config.problem = "session config: " + key + "=" + value + " was found, but " + expected(key) +
+                       " was expected";
     }
   }
   if (config.output.empty()) config.output = safe_file_name(session_name) + ".pftrace";

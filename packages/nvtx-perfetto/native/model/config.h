@@ -10,13 +10,13 @@ namespace nvtx_perfetto {
 // `|`; `#` starts a comment line; the first entry of a key counts; unknown keys are ignored,
 // since other backends have theirs.
 struct SessionConfig {
-  std::string output;            // default: the session's name, made a file name
+  std::string output;  // default: the session's name, made a file name
   bool overwrite = false;
-  int64_t time_offset = 0;       // ns, added to every timestamp
-  bool host_snapshot = false;    // clock_snapshot=host
-  bool unrelated_clocks = false; // unrelated_clocks=allow
-  uint64_t max_size = 0;         // bytes; 0: no limit
-  uint64_t memory = 256 << 20;   // bytes for sorting
+  int64_t time_offset = 0;        // ns, added to every timestamp
+  bool host_snapshot = false;     // clock_snapshot=host
+  bool unrelated_clocks = false;  // unrelated_clocks=allow
+  uint64_t max_size = 0;          // bytes; 0: no limit
+  uint64_t memory = 256 << 20;    // bytes for sorting
   // Empty, or what is wrong with a value and what it should be.
   std::string problem;
 };

@@ -10,20 +10,22 @@ namespace nvtx_perfetto {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
+constexpr __int128 kWideSecond = kSecond;
 constexpr ClockKey kTypeKeys = 256;
 
 // Epochs as nanoseconds of the Unix epoch. TAI ran 37 s ahead of UTC and GPS 18 s when this
-// was written (since 2017-01-01, IERS Bulletin C 52); std::chrono::utc_clock counts 27 leap seconds.
-constexpr int64_t kFiletimeEpoch = -11'644'473'600 * kSecond;  // 1601-01-01
-constexpr int64_t kTaiEpoch = -378'691'200 * kSecond;          // 1958-01-01
-constexpr int64_t kGpsEpoch = 315'964'800 * kSecond;           // 1980-01-06
+// was written (since 2017-01-01, IERS Bulletin C 52); std::chrono::utc_clock counts 27 leap
+// seconds. The first is beyond int64.
+constexpr __int128 kFiletimeEpoch = -11'644'473'600 * kWideSecond;  // 1601-01-01
+constexpr int64_t kTaiEpoch = -378'691'200 * kSecond;               // 1958-01-01
+constexpr int64_t kGpsEpoch = 315'964'800 * kSecond;                // 1980-01-06
 constexpr int64_t kTaiAhead = 37 * kSecond;
 constexpr int64_t kGpsAhead = 18 * kSecond;
 constexpr int64_t kUtcLeaps = 27 * kSecond;
-constexpr int64_t kFileClockEpoch = 6'437'664'000 * kSecond;   // 2174-01-01 (libstdc++)
+constexpr int64_t kFileClockEpoch = 6'437'664'000 * kSecond;  // 2174-01-01 (libstdc++)
 
 constexpr TimeSource on(PerfettoClock clock, int64_t numerator = 1, int64_t denominator = 1,
-                        int64_t offset = 0) {
+                        __int128 offset = 0) {
   return {static_cast<ClockKey>(clock), numerator, denominator, offset};
 }
 

@@ -24,7 +24,7 @@ struct TimeSource {
   ClockKey key = kNoClock;
   int64_t numerator = 1;
   int64_t denominator = 1;
-  int64_t offset = 0;
+  __int128 offset = 0;  // ns; that of 1601 is beyond int64
 
   bool identity() const { return numerator == 1 && denominator == 1 && offset == 0; }
   // False beyond int64.
@@ -38,8 +38,8 @@ std::optional<TimeSource> predefined_source(uint64_t type);
 struct TimeDomain {
   uint64_t id = 0;
   uint64_t timestamp_type = 0;
-  int64_t resolution = 0;   // ticks a second; 0: as the type says, else nanoseconds
-  uint64_t start = 0;       // NVTX_TIMER_START_*
+  int64_t resolution = 0;  // ticks a second; 0: as the type says, else nanoseconds
+  uint64_t start = 0;      // NVTX_TIMER_START_*
 };
 
 // A registered domain's source: on a known clock when its type or its start says so, on

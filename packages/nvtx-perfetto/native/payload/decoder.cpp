@@ -64,6 +64,10 @@ void PayloadDecoder::write_entries(const Row& row, bool flows_too) {
   }
 }
 
+void PayloadDecoder::write_message(const std::string* name, const Row& row) {
+  write_entry(name, row, RowLayout(row), row.schema->plan.message);
+}
+
 void PayloadDecoder::write_entry(const std::string* name, const Row& row, const RowLayout& layout,
                                  int index) {
   const SchemaEntry& entry = row.schema->entries[static_cast<size_t>(index)];
@@ -90,8 +94,8 @@ void PayloadDecoder::write_entry(const std::string* name, const Row& row, const 
   } else {
     write_array(name, entry, at, count);
     static const std::string kSize = "payload.size";
-    if (count > kMaxElements) out_.add(name && entry.named ? &entry.size_name : &kSize,
-                                       static_cast<uint64_t>(count));
+    if (count > kMaxElements)
+      out_.add(name && entry.named ? &entry.size_name : &kSize, static_cast<uint64_t>(count));
   }
 }
 

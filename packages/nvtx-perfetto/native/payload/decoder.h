@@ -31,6 +31,9 @@ class PayloadDecoder {
   // The row's entries, into a group that is open already.
   void write_entries(const Row& row, bool flows_too);
 
+  // The row's message entry, as an argument.
+  void write_message(const std::string* name, const Row& row);
+
   uint64_t repaired_texts() const { return repaired_ + out_.repaired_texts(); }
   uint64_t bad_handles() const { return bad_handles_; }
 

@@ -48,7 +48,12 @@ enum class EntryRole : uint8_t { kNone, kBegin, kEnd, kMark, kTimestamp, kCounte
 
 // kFill takes all that the row holds: payloads of a predefined type.
 enum class ArrayKind : uint8_t {
-  kNone, kFixed, kZeroTerminated, kLengthEntry, kLengthPayload, kFill
+  kNone,
+  kFixed,
+  kZeroTerminated,
+  kLengthEntry,
+  kLengthPayload,
+  kFill
 };
 
 struct Schema;
@@ -62,13 +67,13 @@ struct SchemaEntry {
   const Schema* nested = nullptr;
   const EnumType* labels = nullptr;
   ArrayKind array = ArrayKind::kNone;
-  uint64_t count = 1;     // elements of a fixed array, code units of a fixed text
-  uint32_t detail = 0;    // index of the length or selector entry
-  int64_t offset = -1;    // bytes; -1 when it depends on the data
+  uint64_t count = 1;   // elements of a fixed array, code units of a fixed text
+  uint32_t detail = 0;  // index of the length or selector entry
+  int64_t offset = -1;  // bytes; -1 when it depends on the data
   uint32_t align = 1;
   EntryRole role = EntryRole::kNone;
   bool message = false;
-  bool shown = true;      // an argument, not an attribute or hidden
+  bool shown = true;  // an argument, not an attribute or hidden
   bool named = false;
   uint64_t time_domain = 0;
   CounterSemantics counter;
@@ -79,7 +84,15 @@ struct SchemaEntry {
 };
 
 enum class EventKind : uint8_t {
-  kNone, kMark, kPushPop, kStartEnd, kPush, kPop, kStart, kEnd, kCounterGroup
+  kNone,
+  kMark,
+  kPushPop,
+  kStartEnd,
+  kPush,
+  kPop,
+  kStart,
+  kEnd,
+  kCounterGroup
 };
 
 // Which entries carry the attributes of an event; -1: none does.
@@ -108,9 +121,9 @@ struct Schema {
   uint64_t id = 0;
   std::string name;
   std::vector<SchemaEntry> entries;
-  size_t size = 0;        // bytes of a fixed layout; 0 otherwise
+  size_t size = 0;  // bytes of a fixed layout; 0 otherwise
   uint32_t align = 1;
-  bool fixed = true;      // every offset is known
+  bool fixed = true;  // every offset is known
   bool is_union = false;
   EventPlan plan;
 

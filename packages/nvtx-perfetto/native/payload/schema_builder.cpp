@@ -11,10 +11,9 @@ namespace {
 constexpr size_t kMaxEntries = 65536;
 constexpr uint64_t kMaxRowSize = uint64_t{1} << 30;
 
-constexpr uint64_t kUnsupportedFlags = NVTX_PAYLOAD_ENTRY_FLAG_POINTER |
-                                       NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE |
-                                       NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE |
-                                       NVTX_PAYLOAD_ENTRY_FLAG_DEEP_COPY;
+constexpr uint64_t kUnsupportedFlags =
+    NVTX_PAYLOAD_ENTRY_FLAG_POINTER | NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE |
+    NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE | NVTX_PAYLOAD_ENTRY_FLAG_DEEP_COPY;
 
 bool is_attribute(uint64_t type) {
   return type >= NVTX_PAYLOAD_ENTRY_TYPE_RANGE_ID && type <= NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT64;
@@ -42,11 +41,10 @@ ArrayKind array_of(uint64_t flags) {
 }
 
 EventKind event_kind_of(uint64_t flags) {
-  constexpr EventKind kKinds[] = {EventKind::kNone,     EventKind::kCounterGroup,
-                                  EventKind::kPushPop,  EventKind::kStartEnd,
-                                  EventKind::kMark,     EventKind::kPush,
-                                  EventKind::kPop,      EventKind::kStart,
-                                  EventKind::kEnd};
+  constexpr EventKind kKinds[] = {
+      EventKind::kNone,     EventKind::kCounterGroup, EventKind::kPushPop,
+      EventKind::kStartEnd, EventKind::kMark,         EventKind::kPush,
+      EventKind::kPop,      EventKind::kStart,        EventKind::kEnd};
   uint64_t index = flags >> 3 & 0xF;
   return index < sizeof(kKinds) / sizeof(kKinds[0]) ? kKinds[index] : EventKind::kNone;
 }
@@ -245,8 +243,7 @@ void Builder::place(SchemaEntry& entry, size_t index) {
     entry.offset = static_cast<int64_t>((cursor_ + align - 1) / align * align);
   }
   bool variable = entry.array == ArrayKind::kZeroTerminated ||
-                  entry.array == ArrayKind::kLengthEntry ||
-                  (entry.nested && !entry.nested->fixed);
+                  entry.array == ArrayKind::kLengthEntry || (entry.nested && !entry.nested->fixed);
   if (variable || entry.offset < 0) {
     cursor_known_ = false;
     schema.fixed = false;
@@ -319,9 +316,12 @@ void Builder::plan_entry(const SchemaEntry& entry, int index) {
     case NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT64: plan.tid = index; break;
     default: break;
   }
-  if (flow && entry.name == "nvtx.flow_out") plan.flows_out.push_back(index);
-  else if (flow && entry.name == "nvtx.flow_in") plan.flows_in.push_back(index);
-  else if (entry.shown) ++plan.shown;
+  if (flow && entry.name == "nvtx.flow_out")
+    plan.flows_out.push_back(index);
+  else if (flow && entry.name == "nvtx.flow_in")
+    plan.flows_in.push_back(index);
+  else if (entry.shown)
+    ++plan.shown;
   if (entry.correlation.given && is_integer(entry.value.kind)) plan.correlations.push_back(index);
 }
 

@@ -55,10 +55,9 @@ CounterSemantics counter_semantics(const nvtxSemanticsCounter_t& counter) {
   out.given = true;
   out.normalize = (counter.flags & NVTX_COUNTER_FLAG_NORMALIZE) != 0;
   uint64_t type = counter.flags & NVTX_COUNTER_FLAG_VALUETYPES;
-  out.delta = type == NVTX_COUNTER_FLAG_VALUETYPE_DELTA ? DeltaKind::kDelta
-              : type == NVTX_COUNTER_FLAG_VALUETYPE_DELTA_SINCE_START
-                  ? DeltaKind::kDeltaSinceStart
-                  : DeltaKind::kAbsolute;
+  out.delta = type == NVTX_COUNTER_FLAG_VALUETYPE_DELTA               ? DeltaKind::kDelta
+              : type == NVTX_COUNTER_FLAG_VALUETYPE_DELTA_SINCE_START ? DeltaKind::kDeltaSinceStart
+                                                                      : DeltaKind::kAbsolute;
   if (counter.unit) out.unit = counter.unit;
   // 0 stands for "not used" as much as 1 does.
   out.numerator = counter.unitScaleNumerator ? counter.unitScaleNumerator : 1;

@@ -71,8 +71,7 @@ TypeInfo basic_type(uint64_t type) {
     case NVTX_PAYLOAD_ENTRY_TYPE_LONG: return plain<long>(ValueKind::kSigned);
     case NVTX_PAYLOAD_ENTRY_TYPE_ULONG: return plain<unsigned long>(ValueKind::kUnsigned);
     case NVTX_PAYLOAD_ENTRY_TYPE_LONGLONG: return plain<long long>(ValueKind::kSigned);
-    case NVTX_PAYLOAD_ENTRY_TYPE_ULONGLONG:
-      return plain<unsigned long long>(ValueKind::kUnsigned);
+    case NVTX_PAYLOAD_ENTRY_TYPE_ULONGLONG: return plain<unsigned long long>(ValueKind::kUnsigned);
     case NVTX_PAYLOAD_ENTRY_TYPE_INT8: return plain<int8_t>(ValueKind::kSigned);
     case NVTX_PAYLOAD_ENTRY_TYPE_UINT8: return plain<uint8_t>(ValueKind::kUnsigned);
     case NVTX_PAYLOAD_ENTRY_TYPE_INT16: return plain<int16_t>(ValueKind::kSigned);

@@ -12,23 +12,23 @@ enum class ValueKind : uint8_t {
   kInvalid,
   kSigned,
   kUnsigned,
-  kFloat,        // 2, 4, 8 bytes (IEEE 754)
-  kBrainFloat,   // bfloat16
-  kLongDouble,   // the platform's
-  kQuad,         // IEEE 754 binary128
-  kWide,         // 128-bit signed integer
+  kFloat,       // 2, 4, 8 bytes (IEEE 754)
+  kBrainFloat,  // bfloat16
+  kLongDouble,  // the platform's
+  kQuad,        // IEEE 754 binary128
+  kWide,        // 128-bit signed integer
   kUnsignedWide,
-  kCharacter,    // one code unit, shown as text
-  kByte,         // raw bytes: text when printable, else hexadecimal
+  kCharacter,  // one code unit, shown as text
+  kByte,       // raw bytes: text when printable, else hexadecimal
   kAddress,
-  kText,         // code units of 1, 2 or 4 bytes, UTF-8/16/32
+  kText,  // code units of 1, 2 or 4 bytes, UTF-8/16/32
   kStringHandle,
   kSchema,
 };
 
 struct TypeInfo {
   ValueKind kind = ValueKind::kInvalid;
-  uint8_t size = 0;   // bytes of one element or one code unit
+  uint8_t size = 0;  // bytes of one element or one code unit
   uint8_t align = 1;
 };
 

@@ -29,7 +29,9 @@ void AnnotationWriter::open_nested(const std::string* name, Level inside) {
   levels_[depth_] = inside;
 }
 
-void AnnotationWriter::close_nested() { proto::close_message(sequence_.bytes(), bodies_[depth_--]); }
+void AnnotationWriter::close_nested() {
+  proto::close_message(sequence_.bytes(), bodies_[depth_--]);
+}
 
 void AnnotationWriter::add(const std::string* name, int64_t value) {
   size_t body = open(name);

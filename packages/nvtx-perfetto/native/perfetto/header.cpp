@@ -36,7 +36,7 @@ void add_header(ByteBuffer& out, uint32_t sequence, PerfettoClock trace_clock) {
   proto::close_message(out, packet);
 }
 
-void add_host_snapshot(ByteBuffer& out, uint32_t sequence, PerfettoClock trace_clock) {
+void add_host_snapshot(ByteBuffer& out, uint32_t sequence, uint32_t trace_clock) {
   constexpr clockid_t kHost[] = {CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW,
                                  CLOCK_REALTIME};
   constexpr PerfettoClock kIds[] = {kBoottime, kMonotonic, kMonotonicRaw, kRealtime};
@@ -46,7 +46,7 @@ void add_host_snapshot(ByteBuffer& out, uint32_t sequence, PerfettoClock trace_c
   proto::add_varint(out, kTracePacket_trusted_packet_sequence_id, sequence);
   size_t snapshot = proto::open_message(out, kTracePacket_clock_snapshot);
   for (int i = 0; i < 4; ++i) add_clock(out, kIds[i], times[i]);
-  proto::add_varint(out, kClockSnapshot_primary_trace_clock, trace_clock);
+  if (trace_clock) proto::add_varint(out, kClockSnapshot_primary_trace_clock, trace_clock);
   proto::close_message(out, snapshot);
   proto::close_message(out, packet);
 }

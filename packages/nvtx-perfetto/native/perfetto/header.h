@@ -19,7 +19,8 @@ enum PerfettoClock : uint32_t {
 // every clock, so that it can be overwritten once the clock is known.
 void add_header(ByteBuffer& out, uint32_t sequence, PerfettoClock trace_clock);
 
-// What this machine's clocks show now, which ties them to one another.
-void add_host_snapshot(ByteBuffer& out, uint32_t sequence, PerfettoClock trace_clock);
+// What this machine's clocks show now, which ties them to one another. Names the trace's
+// clock too, unless it is 0.
+void add_host_snapshot(ByteBuffer& out, uint32_t sequence, uint32_t trace_clock = 0);
 
 }  // namespace nvtx_perfetto

@@ -122,6 +122,12 @@ void PacketSequence::close() {
   out_.flush_if_full();
 }
 
+void PacketSequence::abandon() {
+  bytes().truncate(packet_ - 2);
+  interned_.clear();
+  id_ = 0;
+}
+
 void PacketSequence::end_slice(int64_t time) {
   if (id_ == 0 || time < last_) start(time);
   ByteBuffer& out = bytes();

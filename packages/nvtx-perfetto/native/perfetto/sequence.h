@@ -30,12 +30,13 @@ class PacketSequence {
   void add_name(uint32_t iid);
   void add_flow(uint64_t id);
   void close();
+  // Takes the open packet back; the sequence then starts anew.
+  void abandon();
 
   void end_slice(int64_t time);
   void counter(int64_t time, int64_t value);
   void counter(int64_t time, uint64_t value);
   void counter(int64_t time, double value);
-
 
   // Interned ids; good in the open packet only. The keyed forms remember a text by a key that
   // is its own for the life of the sequence, and ask for the text once.
@@ -43,6 +44,14 @@ class PacketSequence {
   uint32_t name(uint64_t key, const Text& text) {
     uint32_t iid = names_.find(key);
     return iid ? iid : intern(kNames, names_, key, text());
+  }
+  // As `name`, with a lookup that may find nothing (null); then 0.
+  template <typename Lookup>
+  uint32_t name_if(uint64_t key, const Lookup& lookup) {
+    uint32_t iid = names_.find(key);
+    if (iid) return iid;
+    const std::string* text = lookup();
+    return text ? intern(kNames, names_, key, *text) : 0;
   }
   template <typename Text>
   uint32_t category(uint64_t key, const Text& text) {

@@ -52,8 +52,7 @@ void add_common(ByteBuffer& out, const TrackDescription& track) {
   }
   if (track.rank >= 0) {
     proto::add_varint(out, kTrackDescriptor_child_ordering, kExplicitOrder);
-    proto::add_varint(out, kTrackDescriptor_sibling_order_rank,
-                      static_cast<uint64_t>(track.rank));
+    proto::add_varint(out, kTrackDescriptor_sibling_order_rank, static_cast<uint64_t>(track.rank));
   }
 }
 

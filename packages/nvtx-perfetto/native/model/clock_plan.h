@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "model/clock_ties.h"
+#include "model/summary.h"
+#include "model/time_source.h"
+
+namespace nvtx_perfetto {
+
+// Which clock a session's trace is on, and how every other clock gets there.
+class ClockPlan {
+ public:
+  struct Rules {
+    bool host_snapshot = false;
+    bool unrelated_allowed = false;
+    int64_t time_offset = 0;
+  };
+  enum class Verdict {
+    kDirect,    // times are written as they come
+    kDeferred,  // they wait until the session's end, when all ties are known
+    kRefused,
+  };
+
+  ClockPlan(const Rules& rules, Summary& summary) : rules_(rules), summary_(summary) {}
+
+  // A stream opens on a clock. `own` says that nothing but ties given later can place it
+  // (a registered domain). `problem` says why it is refused.
+  Verdict admit(ClockKey key, bool own, std::string& problem);
+
+  void add_point(ClockKey a, ClockKey b, int64_t time_a, int64_t time_b);
+  void add_factor(ClockKey from, ClockKey to, double slope, int64_t at_from, int64_t at_to);
+  // The earliest time seen on a clock that waits, for clocks that start at 0.
+  void note_time(ClockKey key, int64_t time);
+
+  // Decides every conversion; nothing may be admitted afterwards.
+  void settle();
+  // From a source's ticks to the file, after settle(); false when it cannot be placed
+  // (counted). `target` is the clock of the sequence that is written to.
+  bool place(const TimeSource& source, int64_t ticks, ClockKey target, int64_t& time) const;
+  // The same for a source whose key is the target's; good at any time.
+  bool place_direct(const TimeSource& source, int64_t ticks, int64_t& time) const;
+
+  ClockKey trace_clock() const;
+  // The built-in clock that times of a key are written on.
+  PerfettoClock written_clock(ClockKey key) const;
+
+ private:
+  enum class Way { kSame, kTied, kShifted, kNone };
+  struct Conversion {
+    Way way = Way::kNone;
+    std::vector<ClockTies::Step> steps;
+    int64_t shift = 0;
+  };
+  bool in_file_range(int64_t time, int64_t& out) const;
+  const Conversion& conversion(ClockKey from, ClockKey to) const;
+
+  const Rules rules_;
+  Summary& summary_;
+  mutable std::mutex mutex_;
+  ClockTies ties_;
+  ClockKey first_ = kNoClock;
+  ClockKey trace_ = kNoClock;
+  bool settled_ = false;
+  std::map<ClockKey, int64_t> earliest_;
+  mutable std::map<std::pair<ClockKey, ClockKey>, Conversion> conversions_;
+};
+
+}  // namespace nvtx_perfetto

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "model/domain.h"
+#include "model/event.h"
+#include "model/flow_table.h"
+#include "model/summary.h"
+#include "perfetto/sequence.h"
+
+namespace nvtx_perfetto {
+
+// Writes the begin of a range, or an instant, with its name, categories, flows and
+// arguments, from the rows that describe it.
+class EventEmitter {
+ public:
+  EventEmitter(const Domain& domain, Summary& summary, const FlowTable& flows)
+      : domain_(domain), summary_(summary), flows_(flows) {}
+
+  void emit(PacketSequence& out, const Event& event) const;
+
+ private:
+  struct Attributes {
+    const Row* message = nullptr;
+    uint32_t color = 0;
+    uint32_t category = 0;
+  };
+
+  void collect(const Row* rows, uint32_t count, Attributes& out) const;
+  void add_name(PacketSequence& out, const Row& row) const;
+  bool add_flows(PacketSequence& out, const Event& event) const;
+  void add_arguments(PacketSequence& out, const Event& event, const Attributes& attributes,
+                     const Row* pop_message, bool flows_too) const;
+  void add_payload(class PayloadDecoder& decoder, class AnnotationWriter& writer, const Row* rows,
+                   uint32_t count, bool flows_too) const;
+
+  const Domain& domain_;
+  Summary& summary_;
+  const FlowTable& flows_;
+};
+
+}  // namespace nvtx_perfetto

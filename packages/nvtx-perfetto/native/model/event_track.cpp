@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/event_track.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "model/packed_event.h"
+
+namespace nvtx_perfetto {
+namespace {
+
+constexpr char kAsyncName[] = "start/end ranges";
+constexpr uint32_t kPush = 1;
+constexpr uint32_t kHalfHasFlows = 2;
+
+// A half as it came: its time, its record's tag and its bytes.
+struct Half {
+  int64_t time;
+  uint32_t tag;
+  std::vector<uint8_t> bytes;
+
+  explicit Half(const Record& record)
+      : time(record.head.first), tag(record.head.tag),
+        bytes(record.bytes, record.bytes + record.head.size) {}
+};
+
+}  // namespace
+
+EventTrack::EventTrack(const Workshop& shop, PacketBuffer& out, const EventEmitter& emitter,
+                       uint64_t parent, std::string name)
+    : shop_(shop), out_(out), emitter_(emitter), parent_(parent), name_(std::move(name)),
+      track_(shop.tracks.add(parent, name_)), kept_(shop.budget, shop.spill),
+      halves_(shop.budget, shop.spill) {}
+
+RangeLanes& EventTrack::nested(bool late) {
+  auto& lanes = late ? late_ : nested_;
+  if (!lanes) {
+    lanes = std::make_unique<NestedLanes>(out_, clock_, emitter_, shop_.summary, [this] {
+      if (main_lane_used_) return shop_.tracks.add(parent_, name_);
+      main_lane_used_ = true;
+      return track_;
+    });
+  }
+  return *lanes;
+}
+
+RangeLanes& EventTrack::async() {
+  if (!async_) {
+    async_ = std::make_unique<AsyncLanes>(out_, clock_, emitter_, shop_.summary, [this] {
+      return shop_.tracks.add(track_, kAsyncName);
+    });
+  }
+  return *async_;
+}
+
+void EventTrack::place(const Event& event) {
+  if (event.shape == Shape::kAsync) {
+    async().add(event);
+  } else {
+    nested(false).add(event);
+  }
+}
+
+void EventTrack::pass(const Event& event) {
+  frontier_ = event.begin;
+  place(event);
+}
+
+void EventTrack::keep(const Event& event) {
+  newest_kept_ = std::max(newest_kept_, event.begin);
+  pack_event(kept_, event);
+}
+
+void EventTrack::keep_half(bool push, int64_t time, const Row* rows, uint32_t count,
+                           bool has_flows, uint64_t first_flow) {
+  size_t size = packed_rows_size(rows, count) + sizeof(uint64_t);
+  uint32_t tag = (push ? kPush : 0) | (has_flows ? kHalfHasFlows : 0) | count << 8;
+  uint8_t* at = halves_.add(time, 0, tag, size);
+  std::memcpy(at, &first_flow, sizeof(first_flow));
+  pack_rows(at + sizeof(first_flow), rows, count);
+}
+
+void EventTrack::flush_halves() {
+  std::vector<Half> open;
+  // Pops of one time close from the inside out, but ranges equal in both times are kept
+  // from the outside in, so that the first pushed stays the outer one.
+  std::vector<std::pair<Half, Half>> closed;
+  auto keep_closed = [&] {
+    for (; !closed.empty(); closed.pop_back()) {
+      keep_pair(closed.back().first.bytes.data(), closed.back().first.tag,
+                closed.back().first.time, closed.back().second.time,
+                closed.back().second.bytes.data(), closed.back().second.tag >> 8);
+    }
+  };
+  halves_.drain([&](const Record& record) {
+    bool push = (record.head.tag & kPush) != 0;
+    if (!closed.empty() && (push || closed.back().second.time != record.head.first)) {
+      keep_closed();
+    }
+    if (push) {
+      open.emplace_back(record);
+    } else if (open.empty()) {
+      shop_.summary.add(Count::kUnmatchedPops);
+    } else {
+      closed.emplace_back(std::move(open.back()), Half(record));
+      open.pop_back();
+    }
+  });
+  keep_closed();
+  for (const Half& push : open) {
+    keep_pair(push.bytes.data(), push.tag, push.time, kNeverEnds, nullptr, 0);
+  }
+}
+
+// Half records: | first flow: u64 | rows ... |
+void EventTrack::keep_pair(const uint8_t* push, uint32_t tag, int64_t begin, int64_t end,
+                           const uint8_t* pop, uint32_t pop_rows) {
+  std::vector<Row> rows;
+  Event event;
+  event.begin = begin;
+  event.end = end;
+  event.has_flows = (tag & kHalfHasFlows) != 0;
+  std::memcpy(&event.first_flow, push, sizeof(event.first_flow));
+  event.row_count = tag >> 8;
+  event.pop_row_count = pop_rows;
+  unpack_rows(push + sizeof(uint64_t), event.row_count, rows);
+  if (pop) unpack_rows(pop + sizeof(uint64_t), pop_rows, rows);
+  event.rows = rows.data();
+  event.pop_rows = rows.data() + event.row_count;
+  keep(event);
+  if (shop_.budget.exceeded()) kept_.spill();
+}
+
+void EventTrack::flush() {
+  int64_t frontier = frontier_;
+  std::vector<Row> rows;
+  kept_.drain([&](const Record& record) {
+    Event event = unpack_event(record, rows);
+    if (event.begin < frontier && event.shape != Shape::kAsync) {
+      shop_.summary.add(Count::kLateEvents);
+      nested(true).add(event);
+    } else {
+      frontier_ = std::max(frontier_, event.begin);
+      place(event);
+    }
+  });
+}
+
+void EventTrack::finish() {
+  flush_halves();
+  flush();
+  if (nested_) nested_->finish();
+  if (late_) late_->finish();
+  if (async_) async_->finish();
+}
+
+void EventTrack::spill() {
+  kept_.spill();
+  halves_.spill();
+}
+
+}  // namespace nvtx_perfetto

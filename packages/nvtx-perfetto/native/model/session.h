@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "io/output_file.h"
+#include "model/clock_plan.h"
+#include "model/config.h"
+#include "model/domain.h"
+#include "model/event_track.h"
+#include "model/flow_table.h"
+#include "model/handle_table.h"
+#include "model/status.h"
+#include "model/stream.h"
+
+namespace nvtx_perfetto {
+
+// One NVTXW session: a file, and all that is registered and written on the way there.
+class Session {
+ public:
+  Session(std::string name, SessionConfig config, HandleTable<Stream>& streams);
+  ~Session();
+
+  Status begin();
+  // Registered domains by name, and the place for each one's handle.
+  std::shared_ptr<Domain> domain(const std::string& name);
+  uint64_t& domain_handle(const std::string& name) { return domain_handles_[name]; }
+  std::vector<uint64_t> domain_handles() const;
+  Status open_stream(StreamSpec spec, std::shared_ptr<Stream>& stream);
+  void opened(uint64_t handle) { stream_handles_.push_back(handle); }
+  // Ends the session: places, pairs and writes what waited. kFailed when data was lost.
+  Status end();
+
+  const std::vector<uint64_t>& stream_handles() const { return stream_handles_; }
+  std::mutex& mutex() { return mutex_; }
+
+  // For streams.
+  Workshop shop() { return {tracks_, summary_, budget_, spill_, flows_}; }
+  Sink& sink() { return file_; }
+  SequenceIds& sequence_ids() { return ids_; }
+  ClockPlan& clocks() { return clocks_; }
+  void defer_event(Stream& stream, const Row* rows, uint32_t count, uint64_t batch_scope);
+  void defer_sample(Stream& stream, const Counter& counter, int64_t ticks, const uint8_t* sample,
+                    uint32_t no_value);
+  // A start or an end; ids are the session's, so ends may come from any stream.
+  void keep_range_half(bool start, uint64_t id, int64_t time, EventTrack& track, const Row* rows,
+                       uint32_t count, bool has_flows, uint64_t first_flow);
+  // Samples of a scoped counter of differences, whichever streams they come from.
+  void keep_shared_sample(const Counter& counter, const Scope& scope, uint32_t clock,
+                          int64_t time, const uint8_t* sample, uint32_t no_value);
+  // Spills whoever holds most.
+  void relieve(Stream& caller);
+
+ private:
+  struct SharedCounter;
+
+  void write_header();
+  void replay_deferred();
+  void pair_range_halves();
+  void write_summary(int64_t time);
+  Status report(const std::string& file_error);
+
+  const std::string name_;
+  const SessionConfig config_;
+  HandleTable<Stream>& stream_table_;
+  std::mutex mutex_;        // registration and life cycle
+  std::mutex keep_mutex_;   // what several streams keep in one place
+  OutputFile file_;
+  SpillFile spill_;
+  MemoryBudget budget_;
+  Summary summary_;
+  SequenceIds ids_{2};      // 1 is for descriptors
+  TrackTree tracks_;
+  FlowTable flows_;
+  ClockPlan clocks_;
+  PerfettoClock header_clock_ = kBoottime;
+  bool header_written_ = false;
+  std::map<std::string, std::shared_ptr<Domain>> domains_;
+  std::map<std::string, uint64_t> domain_handles_;
+  std::vector<uint64_t> stream_handles_;
+  std::vector<std::shared_ptr<Stream>> streams_;
+  std::unordered_set<std::string> stream_names_;
+  RunSorter deferred_;
+  RunSorter range_halves_;
+  std::map<const Counter*, std::unique_ptr<SharedCounter>> shared_counters_;
+};
+
+}  // namespace nvtx_perfetto

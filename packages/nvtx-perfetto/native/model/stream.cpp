@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/stream.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "model/event_roles.h"
+#include "model/packed_event.h"
+#include "model/session.h"
+
+namespace nvtx_perfetto {
+namespace {
+
+constexpr size_t kMaxEventRows = kMaxRows;
+
+bool has_flows(const Row* rows, uint32_t count) {
+  return std::any_of(rows, rows + count,
+                     [](const Row& row) { return row.schema->plan.has_flows(); });
+}
+
+}  // namespace
+
+Stream::Stream(Session& session, StreamSpec spec, uint32_t number)
+    : session_(session), spec_(std::move(spec)), number_(number),
+      out_(session.sink(), session.sequence_ids()),
+      emitter_(*spec_.domain, session.shop().summary, session.shop().flows) {
+  passing_ = !spec_.partly && (spec_.ordering == Ordering::kStrict ||
+                               spec_.ordering == Ordering::kRangeStart);
+}
+
+Status Stream::find_source(uint64_t time_domain, TimeSource& source, bool& own) const {
+  own = false;
+  if (time_domain < kFirstStaticId) {
+    auto known = predefined_source(time_domain);
+    if (!known) {
+      return fail(Status::kInvalid,
+                  "unknown timestamp type " + std::to_string(time_domain) +
+                      "; use NVTX_TIMESTAMP_TYPE_* or a registered time domain");
+    }
+    source = *known;
+    return Status::kOk;
+  }
+  const TimeDomain* domain = spec_.domain->find_time_domain(time_domain);
+  if (!domain) {
+    return fail(Status::kInvalid, "no time domain " + std::to_string(time_domain) +
+                                      " in domain " + spec_.domain->shown_name());
+  }
+  ClockKey own_key = uint64_t{spec_.domain->serial()} << 32 | (time_domain & 0xFFFFFFFFu);
+  source = domain_source(*domain, own_key);
+  own = source.key == own_key;
+  return Status::kOk;
+}
+
+void Stream::set_verdict(ClockPlan::Verdict verdict, ClockKey key) {
+  direct_ = verdict == ClockPlan::Verdict::kDirect;
+  TimeSource source;
+  bool own;
+  if (find_source(spec_.time_domain, source, own) == Status::kOk) source_ = source;
+  target_ = direct_ ? key : kNoClock;
+  if (!direct_) passing_ = false;
+}
+
+// The file's time of ticks. Sets `deferred` when only the session's end can tell.
+bool Stream::placed(const TimeSource& source, int64_t ticks, int64_t& time, bool& deferred) {
+  const ClockPlan& clocks = session_.clocks();
+  if (settled_) return clocks.place(source, ticks, target_, time);
+  if (direct_ && source.key == target_) return clocks.place_direct(source, ticks, time);
+  int64_t nanoseconds;
+  if (source.convert(ticks, nanoseconds)) session_.clocks().note_time(source.key, nanoseconds);
+  deferred = true;
+  return true;
+}
+
+Status Stream::load_time(const Row& row, int entry, int64_t& time, bool& deferred) {
+  const SchemaEntry& field = row.schema->entries[static_cast<size_t>(entry)];
+  const uint8_t* at = RowLayout(row).at(entry);
+  if (!at || !is_integer(field.value.kind)) {
+    return fail(Status::kInvalid, "the row of " + std::to_string(row.size) +
+                                      " bytes has no time where its schema says it has one");
+  }
+  int64_t ticks = load_integer(field.value, at);
+  TimeSource source = source_;
+  if (field.time_domain != 0 && field.time_domain != spec_.time_domain) {
+    bool own;
+    Status status = find_source(field.time_domain, source, own);
+    if (status != Status::kOk) return status;
+  }
+  if (!placed(source, ticks, time, deferred)) {
+    return fail(Status::kInvalid, "the time " + std::to_string(ticks) +
+                                      " cannot be written: Perfetto holds 0 to 2^63 - 1 ns;"
+                                      " set time_offset to shift the trace");
+  }
+  return Status::kOk;
+}
+
+Status Stream::place_times(const EventRoles& roles, Times& times) {
+  if (!roles.complete()) {
+    return fail(Status::kInvalid,
+                "the schemas of this event do not make a mark or a range: a time is missing,"
+                " or the range id of a start or an end");
+  }
+  Status status = load_time(*roles.begin, roles.begin_entry(), times.begin, times.deferred);
+  times.end = times.begin;
+  if (status == Status::kOk && roles.is_range()) {
+    status = load_time(*roles.end, roles.end->schema->plan.end, times.end, times.deferred);
+  }
+  return status;
+}
+
+EventTrack& Stream::new_track(uint64_t parent) {
+  auto& slot = by_parent_[parent];
+  if (!slot) {
+    slot = std::make_unique<EventTrack>(session_.shop(), out_, emitter_, parent, spec_.name);
+    slot->set_clock(session_.clocks().written_clock(target_));
+    tracks_.push_back(slot.get());
+  }
+  return *slot;
+}
+
+EventTrack& Stream::track(uint64_t scope_id, const Scope& scope) {
+  EventTrack*& found = by_scope_[scope_id];
+  if (!found) found = &new_track(session_.shop().tracks.scope(scope.path));
+  return *found;
+}
+
+EventTrack& Stream::track_of(const Row* rows, uint32_t count, uint64_t batch_scope,
+                             bool& bad_scope) {
+  uint64_t id = batch_scope ? batch_scope : spec_.scope;
+  uint64_t pid = 0;
+  uint64_t tid = 0;
+  bool has_pid = false;
+  bool has_tid = false;
+  auto load = [](const Row& row, int entry, uint64_t& out) {
+    const uint8_t* at = RowLayout(row).at(entry);
+    if (!at) return false;
+    out = static_cast<uint64_t>(
+        load_integer(row.schema->entries[static_cast<size_t>(entry)].value, at));
+    return true;
+  };
+  for (uint32_t i = 0; i < count; ++i) {
+    const EventPlan& plan = rows[i].schema->plan;
+    uint64_t own = 0;
+    if (plan.scope >= 0 && load(rows[i], plan.scope, own) && own != 0) id = own;
+    if (plan.pid >= 0) has_pid = load(rows[i], plan.pid, pid);
+    if (plan.tid >= 0) has_tid = load(rows[i], plan.tid, tid);
+  }
+  const Scope* scope = spec_.domain->find_scope(id);
+  if (!scope) {
+    bad_scope = true;
+    id = spec_.scope;
+    scope = spec_.domain->find_scope(id);
+  }
+  if (has_pid || has_tid) {
+    return new_track(session_.shop().tracks.thread(scope->path, pid, has_pid, tid, has_tid));
+  }
+  return track(id, *scope);
+}
+
+void Stream::break_claim() {
+  if (!claim_broken_) session_.shop().summary.add(Count::kOrderBreaks);
+  claim_broken_ = true;
+  passing_ = false;
+}
+
+// Checks what the stream was opened with, for one event more.
+bool Stream::keeps_claim(EventTrack& into, int64_t begin, int64_t end) {
+  if (spec_.ordering == Ordering::kUnknown || spec_.partly || claim_broken_) return true;
+  int64_t time = spec_.ordering == Ordering::kRangeEnd ? end : begin;
+  int64_t before = spec_.per_scope ? into.claimed() : claimed_;
+  if (time < before) {
+    break_claim();
+    return false;
+  }
+  spec_.per_scope ? into.set_claimed(time) : static_cast<void>(claimed_ = time);
+  return true;
+}
+
+// `alone`: no later event can have the same begin and yet belong before this one.
+void Stream::add_complete(EventTrack& into, const Event& event, bool alone) {
+  newest_ = std::max(newest_, event.begin);
+  bool kept_order = keeps_claim(into, event.begin, event.end);
+  if (passing_ && kept_order) {
+    if (into.has_kept() && event.begin > into.newest_kept()) into.flush();
+    if (alone && !into.has_kept() && event.begin >= into.frontier()) {
+      into.pass(event);
+      return;
+    }
+  }
+  into.keep(event);
+  relieve();
+}
+
+Status Stream::add_event(const EventRoles& roles, const Row* rows, uint32_t count, EventTrack& into,
+                         const Times& times) {
+  Event event;
+  event.begin = times.begin;
+  event.end = times.end;
+  event.rows = rows;
+  event.row_count = count;
+  event.has_flows = has_flows(rows, count);
+  if (event.has_flows) {
+    stop_passing();
+    waits_ = true;
+    event.first_flow = session_.shop().flows.add(rows, count, {event.begin, number_, event.end});
+  }
+  switch (roles.kind) {
+    case EventKind::kMark: event.shape = Shape::kInstant; break;
+    case EventKind::kStartEnd: event.shape = Shape::kAsync; break;
+    case EventKind::kPush:
+    case EventKind::kPop:
+      keeps_claim(into, event.begin, event.end);
+      stop_passing();
+      newest_ = std::max(newest_, event.begin);
+      into.keep_half(roles.kind == EventKind::kPush, event.begin, rows, count, event.has_flows,
+                     event.first_flow);
+      relieve();
+      return Status::kOk;
+    case EventKind::kStart:
+    case EventKind::kEnd: {
+      keeps_claim(into, event.begin, event.end);
+      stop_passing();
+      waits_ = true;
+      newest_ = std::max(newest_, event.begin);
+      const Row& row = *roles.range_id;
+      const uint8_t* at = RowLayout(row).at(row.schema->plan.range_id);
+      if (!at) return fail(Status::kInvalid, "the row is too short for its range id");
+      auto id = static_cast<uint64_t>(load_integer(
+          row.schema->entries[static_cast<size_t>(row.schema->plan.range_id)].value, at));
+      session_.keep_range_half(roles.kind == EventKind::kStart, id, event.begin, into, rows,
+                               count, event.has_flows, event.first_flow);
+      return Status::kOk;
+    }
+    default: break;
+  }
+  if (event.end < event.begin) {
+    return fail(Status::kInvalid, "the range ends at " + std::to_string(event.end) +
+                                      ", before it begins at " + std::to_string(event.begin));
+  }
+  add_complete(into, event, false);
+  return Status::kOk;
+}
+
+Status Stream::write_event(const Row* rows, uint32_t count) {
+  if (count == 0 || count > kMaxEventRows) {
+    return fail(Status::kInvalid, "an event takes 1 to 255 payloads, not " +
+                                      std::to_string(count));
+  }
+  EventRoles roles(rows, count);
+  Times times;
+  Status status = place_times(roles, times);
+  if (status != Status::kOk) return status;
+  if (times.deferred) {
+    waits_ = true;
+    stop_passing();
+    session_.defer_event(*this, rows, count, 0);
+    return Status::kOk;
+  }
+  bool bad_scope = false;
+  EventTrack& into = track_of(rows, count, 0, bad_scope);
+  if (bad_scope) session_.shop().summary.add(Count::kBadIds);
+  return add_event(roles, rows, count, into, times);
+}
+
+void Stream::replay_event(const Row* rows, uint32_t count, uint64_t batch_scope) {
+  settled_ = true;
+  if (target_ == kNoClock) target_ = session_.clocks().trace_clock();
+  EventRoles roles(rows, count);
+  Times times;
+  // What cannot be placed was counted where it was found out.
+  if (place_times(roles, times) != Status::kOk) return;
+  bool bad_scope = false;
+  EventTrack& into = track_of(rows, count, batch_scope, bad_scope);
+  if (bad_scope) session_.shop().summary.add(Count::kBadIds);
+  if (add_event(roles, rows, count, into, times) != Status::kOk) {
+    session_.shop().summary.add(Count::kEndsBeforeBegin);
+  }
+}
+
+Status Stream::tie_clocks(uint64_t first, uint64_t second, const nvtxSyncPoint_t* points,
+                          size_t count) {
+  TimeSource a;
+  TimeSource b;
+  bool own;
+  Status status = find_source(first, a, own);
+  if (status == Status::kOk) status = find_source(second, b, own);
+  if (status != Status::kOk) return status;
+  for (size_t i = 0; i < count; ++i) {
+    int64_t time_a;
+    int64_t time_b;
+    if (a.convert(points[i].src, time_a) && b.convert(points[i].dst, time_b)) {
+      session_.clocks().add_point(a.key, b.key, time_a, time_b);
+    } else {
+      session_.shop().summary.add(Count::kBadSyncPoints);
+    }
+  }
+  return Status::kOk;
+}
+
+// The factor is given in ticks; clocks here count nanoseconds.
+Status Stream::tie_clocks(uint64_t from, uint64_t to, double slope,
+                          const nvtxSyncPoint_t& anchor) {
+  TimeSource a;
+  TimeSource b;
+  bool own;
+  Status status = find_source(from, a, own);
+  if (status == Status::kOk) status = find_source(to, b, own);
+  if (status != Status::kOk) return status;
+  if (!(slope > 0) || !std::isfinite(slope)) {
+    return fail(Status::kInvalid, "a conversion's slope must be above 0 and finite");
+  }
+  int64_t time_a;
+  int64_t time_b;
+  if (!a.convert(anchor.src, time_a) || !b.convert(anchor.dst, time_b)) {
+    return fail(Status::kInvalid, "the conversion's anchor is beyond 64-bit nanoseconds");
+  }
+  double scale_a = static_cast<double>(a.numerator) / static_cast<double>(a.denominator);
+  double scale_b = static_cast<double>(b.numerator) / static_cast<double>(b.denominator);
+  session_.clocks().add_factor(a.key, b.key, slope * scale_b / scale_a, time_a, time_b);
+  return Status::kOk;
+}
+
+void Stream::relieve() {
+  MemoryBudget& budget = session_.shop().budget;
+  if (budget.exceeded()) {
+    note_memory();
+    session_.relieve(*this);
+  }
+}
+
+void Stream::note_memory() {
+  size_t total = 0;
+  for (const EventTrack* track : tracks_) total += track->memory();
+  for (const auto& [counter, tracks] : counters_) total += tracks->memory();
+  memory_.store(total, std::memory_order_relaxed);
+}
+
+void Stream::spill() {
+  for (EventTrack* track : tracks_) track->spill();
+  for (auto& [counter, tracks] : counters_) tracks->spill();
+  memory_.store(0, std::memory_order_relaxed);
+}
+
+void Stream::close() {
+  if (!waits_) finish();
+  note_memory();
+  out_.release();
+  // What a killed process leaves behind must name its tracks.
+  session_.shop().tracks.flush();
+}
+
+void Stream::finish() {
+  if (finished_) return;
+  finished_ = true;
+  uint64_t lost = 0;
+  for (EventTrack* track : tracks_) {
+    track->finish();
+    lost += track->lost();
+  }
+  for (auto& [counter, tracks] : counters_) {
+    tracks->flush();
+    lost += tracks->lost();
+  }
+  if (lost) session_.shop().summary.add(Count::kDroppedByError, lost);
+  out_.release();
+  tracks_.clear();
+  by_scope_.clear();
+  by_parent_.clear();
+  counters_.clear();
+  memory_.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace nvtx_perfetto

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counter samples of a stream.
+#include <algorithm>
+#include <cstring>
+
+#include "model/session.h"
+#include "model/stream.h"
+
+namespace nvtx_perfetto {
+
+Status Stream::check_counter(uint64_t id, const Counter*& counter) {
+  counter = spec_.domain->find_counter(id);
+  if (counter) return Status::kOk;
+  return fail(Status::kInvalid, "no counter " + std::to_string(id) + " in domain " +
+                                    spec_.domain->shown_name());
+}
+
+// A counter's track lies under its scope, else under this stream.
+CounterTracks& Stream::counter_tracks(const Counter& counter) {
+  auto& slot = counters_[&counter];
+  if (!slot) {
+    const Scope* scope = spec_.domain->find_scope(counter.scope);
+    bool own = scope && !scope->root;
+    uint64_t parent = own ? session_.shop().tracks.scope(scope->path)
+                          : track(spec_.scope, *spec_.domain->find_scope(spec_.scope)).track();
+    slot = std::make_unique<CounterTracks>(session_.shop(), out_, counter, parent,
+                                           session_.clocks().written_clock(target_));
+  }
+  return *slot;
+}
+
+Status Stream::sample_time(const Counter& counter, int64_t ticks, int64_t& time, bool& deferred) {
+  TimeSource source = source_;
+  uint64_t domain = counter.time_domain;
+  if (counter.timestamp >= 0) {
+    uint64_t own = counter.schema->entries[static_cast<size_t>(counter.timestamp)].time_domain;
+    if (own != 0) domain = own;
+  }
+  if (domain != 0 && domain != spec_.time_domain) {
+    bool own;
+    Status status = find_source(domain, source, own);
+    if (status != Status::kOk) return status;
+  }
+  if (placed(source, ticks, time, deferred)) return Status::kOk;
+  return fail(Status::kInvalid, "the time " + std::to_string(ticks) +
+                                    " cannot be written: Perfetto holds 0 to 2^63 - 1 ns;"
+                                    " set time_offset to shift the trace");
+}
+
+void Stream::add_sample(CounterTracks& into, int64_t time, const uint8_t* sample,
+                        uint32_t no_value) {
+  newest_ = std::max(newest_, time);
+  const Counter& counter = into.counter();
+  const Scope* scope = spec_.domain->find_scope(counter.scope);
+  if (counter.deltas && scope && !scope->root) {
+    session_.keep_shared_sample(counter, *scope, session_.clocks().written_clock(target_), time,
+                                sample, no_value);
+    return;
+  }
+  bool in_order = time >= into.frontier();
+  if (passing_ && in_order) {
+    no_value ? into.pass_no_value(time, static_cast<NoValue>(no_value - 1))
+             : into.pass(time, sample);
+    return;
+  }
+  if (passing_) break_claim();
+  no_value ? into.keep_no_value(time, static_cast<NoValue>(no_value - 1))
+           : into.keep(time, sample);
+  relieve();
+}
+
+Status Stream::write_sample(int64_t ticks, uint64_t id, const void* data, size_t size) {
+  const Counter* counter;
+  Status status = check_counter(id, counter);
+  if (status != Status::kOk) return status;
+  if (!data || size != counter->sample_size) {
+    return fail(Status::kInvalid, "a sample of " + counter->name + " takes " +
+                                      std::to_string(counter->sample_size) + " bytes, not " +
+                                      std::to_string(size));
+  }
+  int64_t time;
+  bool deferred = false;
+  status = sample_time(*counter, ticks, time, deferred);
+  if (status != Status::kOk) return status;
+  const auto* sample = static_cast<const uint8_t*>(data);
+  if (deferred) {
+    waits_ = true;
+    session_.defer_sample(*this, *counter, ticks, sample, 0);
+  } else {
+    add_sample(counter_tracks(*counter), time, sample, 0);
+  }
+  return Status::kOk;
+}
+
+Status Stream::write_no_value(int64_t ticks, uint64_t id, NoValue reason) {
+  const Counter* counter;
+  Status status = check_counter(id, counter);
+  if (status != Status::kOk) return status;
+  int64_t time;
+  bool deferred = false;
+  status = sample_time(*counter, ticks, time, deferred);
+  if (status != Status::kOk) return status;
+  uint32_t tag = 1 + static_cast<uint32_t>(reason);
+  if (deferred) {
+    waits_ = true;
+    session_.defer_sample(*this, *counter, ticks, nullptr, tag);
+  } else {
+    add_sample(counter_tracks(*counter), time, nullptr, tag);
+  }
+  return Status::kOk;
+}
+
+void Stream::replay_sample(const Counter& counter, int64_t ticks, const uint8_t* sample,
+                           uint32_t no_value) {
+  settled_ = true;
+  if (target_ == kNoClock) target_ = session_.clocks().trace_clock();
+  int64_t time;
+  bool deferred = false;
+  if (sample_time(counter, ticks, time, deferred) != Status::kOk) return;  // counted
+  add_sample(counter_tracks(counter), time, sample, no_value);
+}
+
+Status Stream::write_counter_batch(const CounterBatch& batch) {
+  const Counter* counter;
+  Status status = check_counter(batch.counter, counter);
+  if (status != Status::kOk) return status;
+  size_t stride = counter->sample_size;
+  if (!batch.samples || batch.size % stride != 0) {
+    return fail(Status::kInvalid, "a batch of " + std::to_string(batch.size) +
+                                      " bytes does not hold whole samples of " +
+                                      std::to_string(stride));
+  }
+  size_t count = batch.size / stride;
+  if (!batch.ticks && counter->timestamp < 0) {
+    return fail(Status::kInvalid, "the counter " + counter->name +
+                                      " embeds no time, so the batch needs timestamps");
+  }
+  if (batch.ticks && batch.tick_count != count) {
+    return fail(Status::kInvalid, std::to_string(count) + " samples came with " +
+                                      std::to_string(batch.tick_count) + " timestamps");
+  }
+  times_.resize(count);
+  bool sorted = true;
+  bool every_direct = true;
+  size_t good = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const uint8_t* sample = batch.samples + i * stride;
+    int64_t ticks = batch.ticks ? batch.ticks[i] : 0;
+    if (!batch.ticks) {
+      const SchemaEntry& entry = counter->schema->entries[static_cast<size_t>(counter->timestamp)];
+      ticks = load_integer(entry.value, sample + entry.offset);
+    }
+    bool deferred = false;
+    if (sample_time(*counter, ticks, times_[i], deferred) != Status::kOk) {
+      times_[i] = INT64_MIN;  // counted; not written
+      every_direct = false;
+      continue;
+    }
+    if (deferred) {
+      waits_ = true;
+      session_.defer_sample(*this, *counter, ticks, sample, 0);
+      times_[i] = INT64_MIN;
+      every_direct = false;
+      continue;
+    }
+    sorted = sorted && (good == 0 || times_[i] >= times_[i - 1]);
+    ++good;
+  }
+  if (!sorted && batch.order == BatchOrder::kSorted && spec_.ordering == Ordering::kUnknown) {
+    session_.shop().summary.add(Count::kOrderBreaks);
+  }
+  if (good == 0) return Status::kOk;
+  CounterTracks& into = counter_tracks(*counter);
+  const Scope* scope = spec_.domain->find_scope(counter->scope);
+  bool shared = counter->deltas && scope && !scope->root;
+  if (passing_ && every_direct && sorted && !shared && times_[0] >= into.frontier()) {
+    newest_ = std::max(newest_, times_[count - 1]);
+    into.pass_batch(times_.data(), count, batch.samples, stride);
+    return Status::kOk;
+  }
+  if (!sorted && passing_) break_claim();
+  for (size_t i = 0; i < count; ++i) {
+    if (times_[i] != INT64_MIN) add_sample(into, times_[i], batch.samples + i * stride, 0);
+  }
+  return Status::kOk;
+}
+
+}  // namespace nvtx_perfetto

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/byte_buffer.h"
+#include "io/sink.h"
+#include "model/scope_path.h"
+#include "perfetto/tracks.h"
+
+namespace nvtx_perfetto {
+
+// The tracks of one session: a root named after it, scopes merged by path below, processes
+// and threads beside it. Describes every track once. Safe to use from several threads.
+class TrackTree {
+ public:
+  TrackTree(Sink& sink, uint32_t sequence, uint64_t seed, std::string session_name)
+      : sink_(sink), sequence_(sequence), ids_(seed), session_name_(std::move(session_name)) {}
+
+  // The track that a scope path stands for; the session's own for an empty path. `process[PID]`
+  // and, below it, `thread[TID]` stand for that process and thread.
+  uint64_t scope(const std::vector<ScopeNode>& path);
+  // The thread (or, without `tid`, the process) of ids found in a payload, seen from a scope:
+  // without `pid`, the process is the scope's.
+  uint64_t thread(const std::vector<ScopeNode>& from, uint64_t pid, bool has_pid, uint64_t tid,
+                  bool has_tid);
+
+  // A track of its own, whatever others there are.
+  uint64_t add(uint64_t parent, std::string_view name, std::string_view description = {});
+  uint64_t add_counter(uint64_t parent, std::string_view name, std::string_view description,
+                       const CounterDescription& counter);
+  // A track without a parent.
+  uint64_t add_root(std::string_view name) { return add(0, name); }
+
+  // What to call a thread that comes without a name.
+  void name_thread(uint64_t tid, std::string name);
+
+  bool flush();
+
+ private:
+  struct Place {
+    uint64_t uuid = 0;
+    int32_t pid = 0;  // of the process it lies in, or 0
+  };
+
+  Place descend(const Place& from, const ScopeNode& node);
+  Place root();
+  Place process(int32_t pid, const std::string& name);
+  Place named_child(const Place& parent, const std::string& name);
+  Place thread_in(const Place& process, int64_t tid, const std::string& name);
+  uint64_t describe(uint64_t parent, std::string_view name, std::string_view description);
+  void flush_if_full();
+
+  Sink& sink_;
+  const uint32_t sequence_;
+  TrackIds ids_;
+  const std::string session_name_;
+  std::mutex mutex_;
+  ByteBuffer packets_;
+  uint64_t root_ = 0;
+  std::map<int32_t, uint64_t> processes_;
+  std::map<std::pair<int32_t, int64_t>, uint64_t> threads_;
+  std::map<std::pair<uint64_t, std::string>, uint64_t> children_;
+  std::map<uint64_t, std::string> thread_names_;
+};
+
+}  // namespace nvtx_perfetto
