@@ -69,12 +69,15 @@ EVENTS = INCREMENTAL + b"".join(
 
 
 def summary(uuid, **counts):
+    """What the backend writes at the end of a session or part: its track comes last."""
     entries = [
         bytes_field(11, bytes_field(10, kind), number(4, count)) for kind, count in counts.items()
     ]
     note = bytes_field(4, bytes_field(10, "summary"), *entries)
-    described = track(uuid, bytes_field(2, "nvtx-perfetto summary"))
-    return described + event(3, 9, number(11, uuid), note)
+    name = bytes_field(12, bytes_field(2, number(1, 5), bytes_field(2, "nvtx-perfetto summary")))
+    body = bytes_field(11, number(9, 3), number(10, 5), note)
+    written = packet(number(13, 1), number(8, 9), body, name, sequence=uuid)
+    return written + track(uuid, bytes_field(2, "nvtx-perfetto summary"))
 
 
 @pytest.fixture

@@ -184,6 +184,10 @@ def test_an_implausible_span_is_noted(record):
 
 
 def test_times_written_as_texts_are_read_and_counted(record):
-    recording, source = record([{"ph": "X", "name": "a", "ts": "1.5", "dur": "2"}])
+    events = [{"ph": "X", "name": "a", "ts": "1.5", "dur": "2"}]
+    recording, source = record(events)
     assert recording.spans() == [("a", 1500, 3500)]
-    assert source.report.repaired == {"number_as_text": 1}
+    assert source.report.repaired == {"number_as_text": 2}
+    recording, source = record(events, ImportOptions(on_error="skip"))
+    assert recording.spans() == []
+    assert source.report.skipped == {"number_as_text": 1}

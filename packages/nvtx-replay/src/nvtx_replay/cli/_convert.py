@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from nvtx_replay import open_session
 from nvtx_replay.cli._progress import reading_progress
 from nvtx_replay.cli._report import Outcome, as_lines
 from nvtx_replay.cli._status import LOSSES, refusals
+from nvtx_replay.cli._trace import is_trace, read_summary
 from nvtx_replay.errors import BackendError
 from nvtx_replay.importers import ImportOptions, InputFile, Source, find_importer
 
@@ -87,7 +89,16 @@ def _convert(path: Path, output: Path, options: ImportOptions, *, quiet: bool) -
         if error.operation != "SessionEnd":
             raise
         backend_loss = str(error)
-    return Outcome(path, output, source, offset, backend_loss)
+    summary = read_summary(output) if _is_trace(output) else Counter()
+    return Outcome(path, output, source, offset, backend_loss, dict(summary))
+
+
+def _is_trace(path: Path) -> bool:
+    """Return whether a backend wrote a Perfetto trace of that very name."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return is_trace(file.read(4096))
 
 
 def _offset(source: Source) -> int:

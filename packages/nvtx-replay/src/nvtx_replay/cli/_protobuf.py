@@ -34,36 +34,38 @@ def varint(data: Buffer, at: int) -> tuple[int, int]:
         raise WireError("a varint ends early") from None
 
 
-def fields(data: Buffer) -> Iterator[tuple[int, int | memoryview]]:
-    """Yield a message's fields: integers for numbers, views for texts, bytes and messages."""
-    view = memoryview(data)
-    at, size = 0, len(view)
+def fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """Yield a message's fields: integers for numbers, bytes for texts, bytes and messages."""
+    at, size = 0, len(data)
     while at < size:
-        tag, at = varint(view, at)
+        tag = data[at]
+        at += 1
+        if tag >= 0x80:
+            tag, at = varint(data, at - 1)
         wire = tag & 7
         if wire == _VARINT:
-            value, at = varint(view, at)
+            value, at = varint(data, at)
             yield tag >> 3, value
             continue
         if wire == _BYTES:
-            length, at = varint(view, at)
+            length, at = varint(data, at)
         elif wire in (_FIXED64, _FIXED32):
             length = 8 if wire == _FIXED64 else 4
         else:
             raise WireError(f"wire type {wire}")
         if at + length > size:
             raise WireError("a field ends early")
-        part = view[at : at + length]
+        part = data[at : at + length]
         at += length
         yield tag >> 3, part if wire == _BYTES else int.from_bytes(part, "little")
 
 
-def text(value: int | memoryview) -> str:
+def text(value: int | bytes) -> str:
     """Return a field's bytes as text."""
-    return "" if isinstance(value, int) else bytes(value).decode("utf-8", "replace")
+    return "" if isinstance(value, int) else value.decode("utf-8", "replace")
 
 
-def signed(value: int | memoryview) -> int:
+def signed(value: int | bytes) -> int:
     """Return a varint as the int64 that it stands for."""
     number = value if isinstance(value, int) else 0
     return number - (1 << 64) if number >= 1 << 63 else number

@@ -21,6 +21,8 @@ class Outcome:
         Nanoseconds added to every time.
     backend_loss : str or None
         What the backend says it lost, if anything.
+    backend_counts : dict
+        What the backend counted while it wrote, such as crossings; empty for other backends.
     """
 
     path: Path
@@ -28,6 +30,7 @@ class Outcome:
     source: Source
     time_offset: int
     backend_loss: str | None
+    backend_counts: dict[str, int]
 
     @property
     def lossless(self) -> bool:
@@ -45,6 +48,7 @@ class Outcome:
             **report.as_dict(),
             "examples": {kind: list(told) for kind, told in report.examples.items()},
             "backend_loss": self.backend_loss,
+            "backend_counts": self.backend_counts,
             "lossless": self.lossless,
         }
 
@@ -59,5 +63,7 @@ def as_lines(outcome: Outcome) -> Iterator[str]:
     yield from (f"note: {note}" for note in contents.get("notes", ()))
     if report:
         yield from str(report).splitlines()
+    if counts := outcome.backend_counts:
+        yield "the backend counted " + ", ".join(f"{n} {kind}" for kind, n in counts.items())
     if outcome.backend_loss:
         yield f"lost by the backend: {outcome.backend_loss}"

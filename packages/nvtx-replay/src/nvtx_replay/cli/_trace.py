@@ -8,16 +8,20 @@ Field numbers are those of Perfetto's ``trace_packet.proto``, ``track_event.prot
 from __future__ import annotations
 
 import mmap
-from collections import Counter
+from collections import Counter, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nvtx_replay.cli._protobuf import Buffer, WireError, fields, signed, text, varint
+from nvtx_replay.cli._protobuf import WireError, fields, signed, text, varint
 
 SUMMARY = "nvtx-perfetto summary"
 _PACKET_TAG = 0x0A
 _TYPES = {1: "slices", 2: "slice_ends", 3: "instants", 4: "counter_samples"}
+# The summary's own sequence, and the descriptions of tracks that may follow it.
+_SUMMARY_PACKETS = 64
 # Clock ids up to this are the machine's; higher ones are a sequence's own.
 _LAST_BUILTIN_CLOCK = 63
 
@@ -66,10 +70,10 @@ class _Sequence:
     """The state that packets of one sequence share."""
 
     clock: int = 0
-    track: int = 0
     offsets: dict[int, int] = field(default_factory=dict)
     running: dict[int, int] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
+    summaries: set[int] = field(default_factory=set)
 
     def time(self, clock: int, value: int) -> int:
         if clock in self.running:
@@ -94,51 +98,64 @@ def is_trace(head: bytes) -> bool:
 def read_trace(path: Path) -> TraceInfo:
     """Walk over all packets; a file's last packet may be cut, which is noted."""
     walk = _Walk()
+    with _mapped(path) as data:
+        walk.run(data)
+    return walk.info
+
+
+def read_summary(path: Path) -> Counter[str]:
+    """Return what the backend counted while it wrote a session, which stands at the file's end."""
+    last: deque[tuple[int, int]] = deque(maxlen=_SUMMARY_PACKETS)
+    walk = _Walk()
+    with _mapped(path) as data:
+        last.extend(_packets(data, walk.info))
+        for begin, end in last:
+            walk.read_packet(bytes(data[begin:end]))
+    return walk.info.summary
+
+
+@contextmanager
+def _mapped(path: Path) -> Iterator[memoryview]:
     with (
         path.open("rb") as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
         memoryview(data) as view,
     ):
-        walk.run(view)
-    return walk.info
+        yield view
 
 
 class _Walk:
     def __init__(self) -> None:
         self.info = TraceInfo()
         self._sequences: dict[int, _Sequence] = {}
+        self._handlers = (
+            (59, self._defaults),
+            (6, self._clocks),
+            (60, self._descriptor),
+            (12, self._interned),
+        )
 
     def run(self, data: memoryview) -> None:
-        at = 0
-        while at < len(data):
-            begin = at
+        for begin, end in _packets(data, self.info):
             try:
-                tag, at = varint(data, at)
-                size, at = varint(data, at)
-                if tag != _PACKET_TAG:
-                    raise WireError(f"tag {tag} instead of a packet")
-                if at + size > len(data):
-                    raise WireError("a packet ends early")
-                self._packet(data[at : at + size])
+                self.read_packet(bytes(data[begin:end]))
             except WireError as error:
-                self.info.cut = f"{error}, at byte {begin}"
+                self.info.cut = f"{error}, in the packet at byte {begin}"
                 return
-            at += size
             self.info.packets += 1
 
-    def _packet(self, data: Buffer) -> None:
+    def read_packet(self, data: bytes) -> None:
         found = {number: value for number, value in fields(data)}  # noqa: C416 - the last one wins
-        sequence = self._sequences.setdefault(_number(found.get(10)), _Sequence())
-        if _number(found.get(13)) & 1:
+        key = _number(found.get(10))
+        sequence = self._sequences.get(key)
+        if sequence is None:
+            sequence = self._sequences[key] = _Sequence()
+        if 13 in found and _number(found[13]) & 1:
             sequence.names.clear()
-        if 59 in found:
-            self._defaults(sequence, found[59])
-        if 6 in found:
-            self._clocks(sequence, found[6])
-        if 60 in found:
-            self._descriptor(found[60])
-        if 12 in found:
-            self._interned(sequence, found[12])
+            sequence.summaries.clear()
+        for number, handler in self._handlers:
+            if number in found:
+                handler(sequence, found[number])
         if 11 in found:
             clock = _number(found.get(58)) or sequence.clock
             self._event(sequence, found[11], sequence.time(clock, _number(found.get(8))))
@@ -147,8 +164,6 @@ class _Walk:
         for number, value in fields(data):
             if number == 58:
                 sequence.clock = _number(value)
-            elif number == 11:
-                sequence.track = next((_number(v) for n, v in fields(value) if n == 11), 0)  # type: ignore[arg-type]
 
     def _clocks(self, sequence: _Sequence, data: Any) -> None:
         clocks = []
@@ -163,7 +178,7 @@ class _Walk:
                 if incremental:
                     sequence.running[clock] = time
 
-    def _descriptor(self, data: Any) -> None:
+    def _descriptor(self, _: _Sequence, data: Any) -> None:
         found = dict(fields(data))
         uuid, info = _number(found.get(1)), self.info
         if 4 in found:
@@ -181,20 +196,24 @@ class _Walk:
 
     def _interned(self, sequence: _Sequence, data: Any) -> None:
         for number, value in fields(data):
-            if number == 3:
+            if number in (2, 3):
                 entry = dict(fields(value))  # type: ignore[arg-type]
-                sequence.names[_number(entry.get(1))] = text(entry.get(2, 0))
+                iid, name = _number(entry.get(1)), text(entry.get(2, 0))
+                if number == 3:
+                    sequence.names[iid] = name
+                elif name == SUMMARY:
+                    sequence.summaries.add(iid)
 
     def _event(self, sequence: _Sequence, data: Any, time: int) -> None:
-        kind, track, notes = 0, sequence.track, []
+        kind, is_summary, notes = 0, False, []
         for number, value in fields(data):
             if number == 9:
                 kind = _number(value)
-            elif number == 11:
-                track = _number(value)
+            elif number == 10:
+                is_summary = value in sequence.summaries
             elif number == 4:
                 notes.append(value)
-        if self.info.tracks.get(track) == SUMMARY:
+        if is_summary:
             for note in notes:
                 self._summary(sequence, note)
             return
@@ -208,6 +227,25 @@ class _Walk:
             self._summary(sequence, entry)
         if not entries:
             self.info.summary[name.removeprefix("summary.")] += count
+
+
+def _packets(data: memoryview, info: TraceInfo) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of every whole packet; note in ``info`` where they break off."""
+    at, size = 0, len(data)
+    while at < size:
+        begin = at
+        try:
+            tag, at = varint(data, at)
+            length, at = varint(data, at)
+        except WireError as error:
+            info.cut = f"{error}, at byte {begin}"
+            return
+        if tag != _PACKET_TAG or at + length > size:
+            what = "a packet ends early" if tag == _PACKET_TAG else f"tag {tag} instead of a packet"
+            info.cut = f"{what}, at byte {begin}"
+            return
+        yield at, at + length
+        at += length
 
 
 def _annotation(sequence: _Sequence, note: Any) -> tuple[str, int, list[Any]]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +44,7 @@ class _Binding:
         self._times = times[self._order]
         found, starts = np.unique(rows[self._order], return_index=True)
         bounds = [*starts.tolist(), len(rows)]
-        self._rows = dict(zip(found.tolist(), zip(bounds, bounds[1:], strict=False), strict=True))
+        self._rows = dict(zip(found.tolist(), pairwise(bounds), strict=True))
         self._best = np.zeros(len(rows), _INNER)
         self._best["ordinal"] = UNBOUND
         self._best["annotation"] = -1

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, Literal, get_args
@@ -29,6 +30,10 @@ def parse_unit(value: str) -> Unit:
     raise ConfigError(f"unit is {value!r}; expected 'ns', 'us', 'ms' or 's'")
 
 
+class TextTimeError(TimeValueError):
+    """A time that is a text, where texts are not to be read as numbers."""
+
+
 class Clock:
     """Convert the numbers of ``ts`` and ``dur`` to nanoseconds, without any binary fraction.
 
@@ -36,17 +41,16 @@ class Clock:
     ----------
     unit : {"us", "ns", "ms", "s"}
         What the numbers count. The format says microseconds, whatever ``displayTimeUnit`` says.
-
-    Attributes
-    ----------
-    texts : int
-        Numbers that were written as JSON strings and have been read as numbers.
+    accepts_text : callable, optional
+        Asked whether to read a number that was written as a JSON string.
     """
 
-    def __init__(self, unit: Unit = "us") -> None:
+    def __init__(
+        self, unit: Unit = "us", accepts_text: Callable[[str], bool] = lambda _: True
+    ) -> None:
+        self._accepts_text = accepts_text
         self._decimals = _DECIMALS[unit]
         self._scale: int = 10**self._decimals
-        self.texts = 0
 
     def exact(self, value: Any) -> int | Fraction:
         """Return nanoseconds, as a fraction where the decimal is finer than that.
@@ -79,7 +83,8 @@ class Clock:
     def _unusual(self, value: Any) -> int | Fraction:
         if isinstance(value, str):
             exact = self._fraction(value.strip())
-            self.texts += 1
+            if not self._accepts_text(value):
+                raise TextTimeError(value)
             return exact
         found = "missing" if value is None else repr(value)
         raise TimeValueError(f"{found}, expected a number")

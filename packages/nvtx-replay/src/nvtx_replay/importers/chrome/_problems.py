@@ -41,6 +41,10 @@ class Problems:
         self.skip(kind, sentence)
         return False
 
+    def accepts_text_time(self, text: str) -> bool:
+        """Handle a time that was written as a text; return whether to read it."""
+        return self.repair("number_as_text", f"the time {text[:40]!r} is a text; read as a number")
+
     def skip(self, kind: str, sentence: str, count: int = 1) -> None:
         """Handle a fault without a remedy."""
         if self.on_error == "raise":

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, Protocol
 
-from nvtx_replay.importers.chrome._clock import Clock, TimeValueError
+from nvtx_replay.importers.chrome._clock import Clock, TextTimeError, TimeValueError
 from nvtx_replay.importers.chrome._identity import Id, Identities, Row, normal_id
 from nvtx_replay.importers.chrome._pairing import Half, OpenRanges, async_key, merged
 from nvtx_replay.importers.chrome._problems import Problems
@@ -91,8 +91,7 @@ class Walk:
 
     def run(self, events: Iterable[Any]) -> None:
         """Walk over all events, then hand over the ranges that never ended."""
-        handlers, problems, clock = self._handlers, self._problems, self._clock
-        number = -1
+        handlers, problems = self._handlers, self._problems
         for number, event in enumerate(events):
             problems.event_number = number
             try:
@@ -100,13 +99,12 @@ class Walk:
             except (KeyError, TypeError):
                 self._unknown(event)
                 continue
-            texts = clock.texts
             try:
                 handler(event)
+            except TextTimeError:
+                pass  # counted where it was found
             except TimeValueError as error:
                 problems.skip("bad_timestamp", f"its time is {error}")
-            if clock.texts > texts:
-                problems.report.repair("number_as_text", 1, f"event {number}: a time is a text")
         problems.event_number = -1
         self._finish()
 
@@ -134,6 +132,8 @@ class Walk:
         end: int | None = None
         try:
             duration = clock.exact(event.get("dur"))
+        except TextTimeError:
+            raise
         except TimeValueError as error:
             if not self._unfinished("range_without_duration", f"its duration is {error}"):
                 return

@@ -105,7 +105,7 @@ class ChromeSource:
 
     def _pass(self, visitor: Any, problems: Problems) -> EventReader:
         reader = EventReader(self._source.chunks())
-        clock = Clock(parse_unit(self._options.unit))
+        clock = Clock(parse_unit(self._options.unit), problems.accepts_text_time)
         Walk(visitor, self._identities, clock, problems).run(reader)
         return reader
 
