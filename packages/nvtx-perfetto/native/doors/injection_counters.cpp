@@ -29,8 +29,10 @@ template <typename Record>
 void with_counter(nvtxDomainHandle_t domain, uint64_t id, const Record& record) noexcept {
   in_domain(domain, 0, [&](ThreadWriter& writer, uint32_t index) {
     uint32_t counter;
-    if (short_id(id, counter)) record(writer, index, counter);
-    else writer.tally(Tally::kBadHandle);
+    if (short_id(id, counter))
+      record(writer, index, counter);
+    else
+      writer.tally(Tally::kBadHandle);
     return 0;
   });
 }
@@ -84,23 +86,27 @@ void NVTX_API batch_submit(nvtxDomainHandle_t domain, const nvtxCounterBatch_t* 
   if (!given || !given->counters || given->countersSize == 0) return;
   constexpr uint64_t kPairs = NVTX_COUNTER_BATCH_FLAG_BEGINTIME_INTERVAL_PAIR |
                               NVTX_COUNTER_BATCH_FLAG_ENDTIME_INTERVAL_PAIR;
-  with_counter(domain, given->counterId,
-               [&](ThreadWriter& writer, uint32_t index, uint32_t counter) {
-                 size_t times = given->timestamps ? given->timestampsSize / sizeof(int64_t) : 0;
-                 Registry& registry = Recorder::existing()->registry();
-                 size_t size = registry.size_of(index, given->counterId);
-                 if (size == 0 && times != 0) size = given->countersSize / times;
-                 size_t count = size ? given->countersSize / size : 0;
-                 if (count == 0 || (given->flags & kPairs) || (times != 0 && times < count)) {
-                   writer.tally(Tally::kUnsupported);
-                   return;
-                 }
-                 live::CounterBatchHead head{given->flags, static_cast<uint32_t>(count),
-                                             times != 0, size};
-                 ThreadWriter::Batch batch{live::kCounterBatch, index, counter, given->counters,
-                                           size, count, times ? given->timestamps : nullptr};
-                 writer.batch(batch, &head, sizeof(head));
-               });
+  with_counter(
+      domain, given->counterId, [&](ThreadWriter& writer, uint32_t index, uint32_t counter) {
+        size_t times = given->timestamps ? given->timestampsSize / sizeof(int64_t) : 0;
+        Registry& registry = Recorder::existing()->registry();
+        size_t size = registry.size_of(index, given->counterId);
+        if (size == 0 && times != 0) size = given->countersSize / times;
+        size_t count = size ? given->countersSize / size : 0;
+        if (count == 0 || (given->flags & kPairs) || (times != 0 && times < count)) {
+          writer.tally(Tally::kUnsupported);
+          return;
+        }
+        live::CounterBatchHead head{given->flags, static_cast<uint32_t>(count), times != 0, size};
+        ThreadWriter::Batch batch{live::kCounterBatch,
+                                  index,
+                                  counter,
+                                  given->counters,
+                                  size,
+                                  count,
+                                  times ? given->timestamps : nullptr};
+        writer.batch(batch, &head, sizeof(head));
+      });
 }
 
 }  // namespace

@@ -76,7 +76,8 @@ namespace {
 // Every module that a caller may ask for; what has no functions here answers false.
 bool fill_all(NvtxGetExportTableFunc_t get_table) {
   if (!get_table) return false;
-  const auto* callbacks = static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
+  const auto* callbacks =
+      static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
   if (!callbacks || callbacks->struct_size < sizeof(*callbacks)) return false;
   for (int module = NVTX_CB_MODULE_CORE; module < NVTX_CB_MODULE_SIZE; ++module) {
     NvtxFunctionTable table = nullptr;
@@ -100,8 +101,7 @@ bool fill_all(NvtxGetExportTableFunc_t get_table) {
 #define NVTX_PERFETTO_EXPORT extern "C" __attribute__((visibility("default")))
 
 // Called once by every NVTX copy in the process, possibly by several threads at once.
-NVTX_PERFETTO_EXPORT int NVTX_API
-InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
+NVTX_PERFETTO_EXPORT int NVTX_API InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
   try {
     nvtx_perfetto::injection::Recorder::get();
     return nvtx_perfetto::injection::fill_all(get_table) ? 1 : 0;

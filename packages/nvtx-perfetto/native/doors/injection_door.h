@@ -28,7 +28,8 @@ uint32_t domain_index(nvtxDomainHandle_t domain);
 // Runs `record(writer, domain)` in the calling thread's buffer, and answers `otherwise` when
 // nothing is recorded: an excluded domain, a bad handle, a call inside a call.
 template <typename Result, typename Record>
-inline Result in_domain(nvtxDomainHandle_t domain, Result otherwise, const Record& record) noexcept {
+inline Result in_domain(nvtxDomainHandle_t domain, Result otherwise,
+                        const Record& record) noexcept {
   Recorder* recorder = Recorder::existing();
   uint32_t index;
   Registry::Lookup found = recorder->registry().find_domain(bits_of(domain), index);

@@ -23,8 +23,10 @@ void set(NvtxFunctionTable table, unsigned int size, int id, Function function) 
 
 void fill_names(NvtxFunctionTable table, unsigned int size, int devices, int all) {
   for (int id = 1; id < all; ++id) {
-    if (id <= devices) set(table, size, id, &name_by_number);
-    else set(table, size, id, &name_by_handle);
+    if (id <= devices)
+      set(table, size, id, &name_by_number);
+    else
+      set(table, size, id, &name_by_handle);
   }
 }
 

@@ -32,11 +32,13 @@ uint64_t static_id(uint64_t id, uint64_t first, uint64_t end) {
 
 uint64_t NVTX_API schema_register(nvtxDomainHandle_t domain, const nvtxPayloadSchemaAttr_t* given) {
   if (!given) return 0;
-  uint64_t wanted = given->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID ? given->schemaId : 0;
-  wanted = static_id(wanted, NVTX_PAYLOAD_SCHEMA_ID_STATIC_START,
-                     NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
-  uint64_t id = define(domain, DefinitionKind::kSchema, wanted, NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START,
-                       [&](ByteBuffer& out) { live::pack_schema(out, *given); });
+  uint64_t wanted =
+      given->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID ? given->schemaId : 0;
+  wanted =
+      static_id(wanted, NVTX_PAYLOAD_SCHEMA_ID_STATIC_START, NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
+  uint64_t id =
+      define(domain, DefinitionKind::kSchema, wanted, NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START,
+             [&](ByteBuffer& out) { live::pack_schema(out, *given); });
   if (id != 0 && (given->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE)) {
     Recorder::get().registry().note_size(domain_index(domain), id, given->payloadStaticSize);
   }
@@ -46,8 +48,8 @@ uint64_t NVTX_API schema_register(nvtxDomainHandle_t domain, const nvtxPayloadSc
 uint64_t NVTX_API enum_register(nvtxDomainHandle_t domain, const nvtxPayloadEnumAttr_t* given) {
   if (!given) return 0;
   uint64_t wanted = given->fieldMask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID ? given->schemaId : 0;
-  wanted = static_id(wanted, NVTX_PAYLOAD_SCHEMA_ID_STATIC_START,
-                     NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
+  wanted =
+      static_id(wanted, NVTX_PAYLOAD_SCHEMA_ID_STATIC_START, NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
   return define(domain, DefinitionKind::kEnum, wanted, NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START,
                 [&](ByteBuffer& out) { live::pack_enum(out, *given); });
 }
@@ -56,7 +58,8 @@ uint64_t NVTX_API scope_register(nvtxDomainHandle_t domain, const nvtxScopeAttr_
   if (!given) return NVTX_SCOPE_NONE;
   nvtxScopeAttr_t known = {};
   std::memcpy(&known, given, std::min(given->structSize, sizeof(known)));
-  uint64_t wanted = static_id(known.scopeId, NVTX_SCOPE_ID_STATIC_START, NVTX_SCOPE_ID_DYNAMIC_START);
+  uint64_t wanted =
+      static_id(known.scopeId, NVTX_SCOPE_ID_STATIC_START, NVTX_SCOPE_ID_DYNAMIC_START);
   return define(domain, DefinitionKind::kScope, wanted, NVTX_SCOPE_ID_DYNAMIC_START,
                 [&](ByteBuffer& out) { live::pack_scope(out, known.path, known.parentScope); });
 }

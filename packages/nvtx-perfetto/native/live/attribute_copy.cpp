@@ -37,8 +37,8 @@ void pack_semantics(ByteBuffer& out, const nvtxSemanticsHeader_t* chain) {
     uint32_t size = whole ? link->structSize : static_cast<uint32_t>(sizeof(nvtxSemanticsHeader_t));
     out.append_value(size);
     out.append(link, size);
-    bool counter = link->semanticId == NVTX_SEMANTIC_ID_COUNTERS_V1 &&
-                   size >= sizeof(nvtxSemanticsCounter_t);
+    bool counter =
+        link->semanticId == NVTX_SEMANTIC_ID_COUNTERS_V1 && size >= sizeof(nvtxSemanticsCounter_t);
     pack_text(out, counter ? reinterpret_cast<const nvtxSemanticsCounter_t*>(link)->unit : nullptr);
   }
 }
@@ -78,7 +78,8 @@ bool SemanticsCopy::read(Unpacker& in) {
     auto* head = reinterpret_cast<nvtxSemanticsHeader_t*>(link.bytes);
     head->structSize = size;
     head->next = nullptr;
-    if (head->semanticId == NVTX_SEMANTIC_ID_COUNTERS_V1 && size >= sizeof(nvtxSemanticsCounter_t)) {
+    if (head->semanticId == NVTX_SEMANTIC_ID_COUNTERS_V1 &&
+        size >= sizeof(nvtxSemanticsCounter_t)) {
       reinterpret_cast<nvtxSemanticsCounter_t*>(head)->unit = present ? link.unit.c_str() : nullptr;
     }
     if (links_.size() > 1) {
@@ -103,7 +104,8 @@ void pack_schema(ByteBuffer& out, const nvtxPayloadSchemaAttr_t& given) {
   out.append_value(masked(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS, given.flags));
   out.append_value(
       uint64_t{masked(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE, given.payloadStaticSize)});
-  out.append_value(uint64_t{masked(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT, given.packAlign)});
+  out.append_value(
+      uint64_t{masked(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT, given.packAlign)});
   pack_text(out, masked(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME, given.name));
   out.append_value(std::min<uint64_t>(count, kMaxEntries + 1));
   for (uint64_t i = 0; i < std::min<uint64_t>(count, kMaxEntries); ++i) {

@@ -33,10 +33,14 @@ bool read_size(const std::string& text, uint64_t& size) {
   size = std::strtoull(text.c_str(), &end, 10);
   if (end == text.c_str()) return false;
   std::string unit(end);
-  if (unit == "K" || unit == "k") size <<= 10;
-  else if (unit == "M" || unit == "m") size <<= 20;
-  else if (unit == "G" || unit == "g") size <<= 30;
-  else return unit.empty();
+  if (unit == "K" || unit == "k")
+    size <<= 10;
+  else if (unit == "M" || unit == "m")
+    size <<= 20;
+  else if (unit == "G" || unit == "g")
+    size <<= 30;
+  else
+    return unit.empty();
   return true;
 }
 

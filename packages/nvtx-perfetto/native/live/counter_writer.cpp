@@ -31,8 +31,7 @@ void append_line(std::string& text, const std::string& line) {
 
 CounterWriter::CounterWriter(LiveFile& file, const Catalog& catalog, PacketBuffer& out,
                              uint32_t sequence)
-    : file_(file), catalog_(catalog), out_(out), sequence_(sequence),
-      uuids_(file.header().seed) {
+    : file_(file), catalog_(catalog), out_(out), sequence_(sequence), uuids_(file.header().seed) {
   forget();
 }
 
@@ -120,8 +119,8 @@ bool CounterWriter::to_realtime(uint64_t time_domain, int64_t ticks, int64_t& re
   const FileHeader& header = file_.header();
   auto clock = builtin_of(source->key);
   if (!clock) return false;
-  int64_t offset = *clock == kBoottime    ? header.realtime_offset
-                   : *clock == kMonotonic ? header.monotonic_offset.load()
+  int64_t offset = *clock == kBoottime       ? header.realtime_offset
+                   : *clock == kMonotonic    ? header.monotonic_offset.load()
                    : *clock == kMonotonicRaw ? header.monotonic_raw_offset.load()
                                              : 0;
   return !__builtin_add_overflow(time, offset, &realtime) && realtime >= 0;

@@ -69,7 +69,8 @@ const DefinitionHead* DefinitionReader::next() {
     uint32_t committed = chunk.committed.load(std::memory_order_acquire);
     if (at_.offset + sizeof(DefinitionHead) <= committed && committed <= kChunkSize) {
       auto* head = reinterpret_cast<const DefinitionHead*>(file_.chunk(at_.chunk - 1) + at_.offset);
-      if (head->size < sizeof(DefinitionHead) || head->size > committed - at_.offset) return nullptr;
+      if (head->size < sizeof(DefinitionHead) || head->size > committed - at_.offset)
+        return nullptr;
       at_.offset += static_cast<uint32_t>(padded8(head->size));
       return head;
     }

@@ -38,9 +38,8 @@ bool Drain::run(bool last) {
     if (state_.part_size == 0) write_preamble();
     collect_spans();
     // After the records, so that whatever they refer to is there.
-    definitions_.read([this](const DefinitionHead& head, std::string_view body) {
-      catalog_.apply(head, body);
-    });
+    definitions_.read(
+        [this](const DefinitionHead& head, std::string_view body) { catalog_.apply(head, body); });
     collect_late_ends();
     bool idle = spans_.empty() && async_.empty() && ended_.empty() && freed_chunks_.empty();
     if (idle && !last && state_.part_size != 0) return true;
@@ -130,9 +129,7 @@ void Drain::write_record(uint32_t slot, const RecordView& record) {
     case kStart:
       if (record.id) async_.push_back({time, record, record.id->slot, head.domain, false});
       return;
-    case kEnd:
-      async_.push_back({time, record, head.text, head.domain, true});
-      return;
+    case kEnd: async_.push_back({time, record, head.text, head.domain, true}); return;
     case kEventBatch: return;
     default: counters_.add(record, time);
   }
@@ -145,8 +142,11 @@ void Drain::collect_late_ends() {
     if (!range) return;
     int64_t end = range->late_end.load(std::memory_order_acquire);
     if (end == 0) continue;
-    async_.push_back({realtime(static_cast<uint64_t>(end)), {}, slot,
-                      range->domain.load(std::memory_order_relaxed), true});
+    async_.push_back({realtime(static_cast<uint64_t>(end)),
+                      {},
+                      slot,
+                      range->domain.load(std::memory_order_relaxed),
+                      true});
     taken_ends_.push_back(slot);
   }
 }

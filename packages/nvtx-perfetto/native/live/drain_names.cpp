@@ -132,9 +132,8 @@ void Drain::write_summary() {
       {count_name(Count::kUnmatchedPops), tally(Tally::kUnmatchedPop)},
       {count_name(Count::kInheritedPops), tally(Tally::kInheritedPop)},
       {count_name(Count::kUnmatchedEnds), tally(Tally::kUnknownEnd)},
-      {count_name(Count::kBadIds), tally(Tally::kBadHandle) + state_.bad_ids +
-                                       counters_.bad_ids + events_.bad_handles() +
-                                       catalog_.bad_definitions()},
+      {count_name(Count::kBadIds), tally(Tally::kBadHandle) + state_.bad_ids + counters_.bad_ids +
+                                       events_.bad_handles() + catalog_.bad_definitions()},
       {count_name(Count::kCutMessages), tally(Tally::kCut)},
       {count_name(Count::kRepairedTexts), events_.repaired_texts()},
       {"reentered_calls", tally(Tally::kReentered)},

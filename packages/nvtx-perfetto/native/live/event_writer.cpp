@@ -108,9 +108,8 @@ void EventWriter::read_attributes(const RecordView& record, const Rows& rows, At
 
 void EventWriter::add_categories(PacketSequence& out, uint32_t domain, uint32_t category) {
   const LiveDomain& found = catalog_.domain(domain);
-  out.add_category(out.category(category_key(domain, 0), [&]() -> std::string_view {
-    return found.shown_name;
-  }));
+  out.add_category(out.category(category_key(domain, 0),
+                                [&]() -> std::string_view { return found.shown_name; }));
   if (category == 0) return;
   std::string name;
   out.add_category(out.category(category_key(domain, category), [&]() -> std::string_view {

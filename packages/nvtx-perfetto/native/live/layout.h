@@ -2,7 +2,8 @@
 // What lies in a live file: the shared memory in which the threads of one process image record,
 // good for a drain by any process once its owner has died.
 //
-//   | FileHeader | kMaxThreads ThreadSlots | kMaxCounterStates CounterStates | chunk 0 | chunk 1 | ...
+//   | FileHeader | kMaxThreads ThreadSlots | kMaxCounterStates CounterStates | chunk 0 | chunk 1 |
+//   ...
 //
 // A chunk belongs to a thread's records, to the definitions, to the open ranges, or to nobody.
 // Only the live process cares which are free.
@@ -23,21 +24,21 @@ constexpr uint32_t kMaxThreads = 1024;  // recording at the same time
 constexpr uint32_t kMaxDomains = 1024;
 constexpr uint32_t kMaxCounterStates = 4096;  // counters and fields of counter groups
 constexpr uint32_t kMaxRangeChunks = 64;
-constexpr size_t kMaxText = 64 << 10;     // bytes of a message or payload; the rest is cut
-constexpr size_t kMaxExtra = 128 << 10;   // bytes of all payloads of one event
+constexpr size_t kMaxText = 64 << 10;    // bytes of a message or payload; the rest is cut
+constexpr size_t kMaxExtra = 128 << 10;  // bytes of all payloads of one event
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free, "shared memory needs lock-free atomics");
 
 // What the producing side counts, by thread.
 enum class Tally : uint8_t {
-  kDropped,       // events that found no room
+  kDropped,  // events that found no room
   kUnmatchedPop,
   kInheritedPop,  // pops of ranges that were open when the process forked
   kUnknownEnd,
   kBadHandle,
-  kCut,           // messages and payloads over kMaxText
-  kReentered,     // calls from a signal handler that interrupted a call
-  kUnsupported,   // calls that are accepted and have no meaning here
+  kCut,          // messages and payloads over kMaxText
+  kReentered,    // calls from a signal handler that interrupted a call
+  kUnsupported,  // calls that are accepted and have no meaning here
   kCount
 };
 constexpr size_t kTallies = static_cast<size_t>(Tally::kCount);
@@ -75,8 +76,8 @@ static_assert(sizeof(ChunkHeader) <= kChunkStart);
 struct RangeSlot {
   std::atomic<uint32_t> generation;  // odd while open
   std::atomic<uint32_t> domain;
-  std::atomic<int64_t> last_end;     // boottime ns
-  std::atomic<int64_t> late_end;     // an end for which there was no room elsewhere; 0: none
+  std::atomic<int64_t> last_end;  // boottime ns
+  std::atomic<int64_t> late_end;  // an end for which there was no room elsewhere; 0: none
   uint64_t unused;
 };
 constexpr uint32_t kRangesPerChunk = (kChunkSize - kChunkStart) / sizeof(RangeSlot);
@@ -111,15 +112,15 @@ struct FileHeader {
   uint32_t chunk_limit;
   int32_t pid;
   int32_t parent;
-  uint64_t seed;             // of track ids
-  int64_t realtime_offset;   // REALTIME minus BOOTTIME, ns
+  uint64_t seed;                              // of track ids
+  int64_t realtime_offset;                    // REALTIME minus BOOTTIME, ns
   std::atomic<int64_t> monotonic_offset;      // REALTIME minus MONOTONIC, ns, at the last drain
   std::atomic<int64_t> monotonic_raw_offset;  // REALTIME minus MONOTONIC_RAW
   char boot_id[40];
   char host[72];
   char process_name[256];
   char label[64];
-  std::atomic<uint32_t> active;  // which checkpoint, and which half of all pairs, counts
+  std::atomic<uint32_t> active;       // which checkpoint, and which half of all pairs, counts
   std::atomic<uint32_t> definitions;  // first chunk of definitions, index + 1
   std::atomic<uint32_t> range_chunks[kMaxRangeChunks];  // index + 1
   std::atomic<uint32_t> late_ends;

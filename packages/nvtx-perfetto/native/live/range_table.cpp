@@ -52,7 +52,8 @@ bool RangeTable::grow() {
   if (at == kMaxRangeChunks) return false;
   int64_t chunk = pool_.acquire();
   if (chunk < 0) return false;
-  auto* slots = reinterpret_cast<RangeSlot*>(file_.chunk(static_cast<uint32_t>(chunk)) + kChunkStart);
+  auto* slots =
+      reinterpret_cast<RangeSlot*>(file_.chunk(static_cast<uint32_t>(chunk)) + kChunkStart);
   for (uint32_t i = 0; i < kRangesPerChunk; ++i) {
     slots[i].generation.store(first_generation_, std::memory_order_relaxed);
     slots[i].last_end.store(0, std::memory_order_relaxed);

@@ -22,8 +22,8 @@ enum RecordKind : uint8_t {
   kPop,
   kMark,
   kStart,
-  kEnd,             // text: the range's slot
-  kCounterInt,      // text: the counter's id; a value
+  kEnd,         // text: the range's slot
+  kCounterInt,  // text: the counter's id; a value
   kCounterDouble,
   kCounterBytes,    // bytes: one sample
   kCounterNoValue,  // value: the reason

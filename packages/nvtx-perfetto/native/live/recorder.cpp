@@ -99,9 +99,9 @@ void Recorder::thread_ends(void* writer) {
   delete own;
 }
 
-bool Recorder::flush() {
+int Recorder::flush_now() {
   Session* session = session_.load(std::memory_order_acquire);
-  return session && session->flush();
+  return session ? session->flush() : -1;
 }
 
 bool Recorder::stats(Stats& stats) {

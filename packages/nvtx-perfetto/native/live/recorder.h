@@ -35,7 +35,9 @@ class Recorder {
   // REALTIME on the recording's timeline.
   int64_t now() const { return boottime() + realtime_offset_; }
 
-  bool flush();
+  // As nvtx_perfetto_flush answers.
+  int flush_now();
+  // False when nothing is recorded.
   bool stats(Stats& stats);
   void finish();
 

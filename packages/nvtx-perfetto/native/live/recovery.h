@@ -9,10 +9,10 @@ constexpr char kPartSuffix[] = ".part";
 constexpr char kLiveSuffix[] = ".live";
 
 enum class Recovered {
-  kDrained,   // the part is whole now, and the live file gone
-  kAlive,     // its process lives
-  kForeign,   // it belongs to another host
-  kFailed,    // it cannot be read, or the part cannot be written
+  kDrained,  // the part is whole now, and the live file gone
+  kAlive,    // its process lives
+  kForeign,  // it belongs to another host
+  kFailed,   // it cannot be read, or the part cannot be written
 };
 
 // Drains what a dead process left in the live file into the part beside it.

@@ -17,15 +17,15 @@
 namespace nvtx_perfetto::live {
 namespace {
 
-constexpr int64_t kDrainInterval = 1;     // seconds
-constexpr uint32_t kEagerEnds = 16;       // ended threads that are worth a drain
+constexpr int64_t kDrainInterval = 1;  // seconds
+constexpr uint32_t kEagerEnds = 16;    // ended threads that are worth a drain
 constexpr uint32_t kSpareChunks = 2;
 
 uint64_t random_bits() {
   uint64_t bits = 0;
   if (::getrandom(&bits, sizeof(bits), 0) != sizeof(bits)) {
-    bits = static_cast<uint64_t>(boottime()) * 0x9E3779B97F4A7C15u ^
-           static_cast<uint64_t>(::getpid());
+    bits =
+        static_cast<uint64_t>(boottime()) * 0x9E3779B97F4A7C15u ^ static_cast<uint64_t>(::getpid());
   }
   return bits;
 }
@@ -70,7 +70,8 @@ std::string Session::open_files(const Configuration& configuration, bool may_cla
   if (may_claim && !configuration.parts_only) {
     OutputClaim::Result result = claim_.take(output_, configuration.overwrite);
     if (result == OutputClaim::Result::kExists) {
-      note_ = output_ + " exists already, so the recording is left as a part beside it; set "
+      note_ = output_ +
+              " exists already, so the recording is left as a part beside it; set "
               "overwrite=1 or join it with `nvtx-perfetto join`";
     }
   }

@@ -231,8 +231,7 @@ int ThreadWriter::push(uint32_t domain, const EventInput& event) {
   Depth& here = depth(domain);
   auto level = static_cast<int>(here.open + here.dropped);
   Shape shape = measure(event);
-  uint8_t* at =
-      here.dropped ? nullptr : place(padded16(shape.size), reserved() + kPopSize);
+  uint8_t* at = here.dropped ? nullptr : place(padded16(shape.size), reserved() + kPopSize);
   if (!at) {
     ++here.dropped;
     tally(Tally::kDropped);

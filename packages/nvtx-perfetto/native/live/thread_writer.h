@@ -89,7 +89,7 @@ class ThreadWriter {
   void note_domain(uint32_t domain);
   Shape measure(const EventInput& event);
   void put(const Shape& shape, RecordKind kind, uint32_t domain, const EventInput& event,
-               uint8_t* at, int64_t time);
+           uint8_t* at, int64_t time);
 
   // Room for `size` bytes that leaves `kept` bytes free for pops; null when there is none.
   uint8_t* place(size_t size, size_t kept) {

@@ -8,3 +8,11 @@ class PerfettoError(Exception):
 
 class LibraryNotFoundError(PerfettoError):
     """The native library is not where the wheel puts it, or cannot be loaded."""
+
+
+class RecordingError(PerfettoError):
+    """Live recording cannot start, or what was recorded cannot be written."""
+
+
+class JoinError(PerfettoError):
+    """Traces cannot be joined."""
