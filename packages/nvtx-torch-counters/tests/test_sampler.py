@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -267,6 +268,29 @@ def test_a_hung_probe_delays_neither_the_others_nor_stop() -> None:
     sampler.stop(timeout=0.01)
     assert sampler.samples("p").valid["n"].all()
     assert len(sampler.samples("slow")) == 1
+    hang.set()
+    for lane in lanes:
+        lane.join(60)
+
+
+def test_a_search_that_hangs_does_not_hold_stop_up(tmp_path: Path) -> None:
+    hang, entered = threading.Event(), threading.Event()
+
+    class Stuck(Late):
+        def discover(self) -> Sequence[Probe]:
+            self.looks += 1
+            if self.looks > 1:
+                entered.set()
+                assert hang.wait(60)
+            return ()
+
+    sampler = CounterSampler([Stuck(), counting()], interval=3600, output=tmp_path / "out.csv")
+    sampler.start()
+    lanes = [t for t in threading.enumerate() if t.name.startswith("nvtx-counters")]
+    assert entered.wait(60)
+    sampler.stop(timeout=0.01)
+    assert not sampler.running
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 3
     hang.set()
     for lane in lanes:
         lane.join(60)

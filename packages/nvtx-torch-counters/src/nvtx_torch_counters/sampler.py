@@ -160,26 +160,18 @@ class CounterSampler:
     def stop(self, timeout: float = 2.0) -> None:
         """Read every probe once more, end the threads, send and write what is recorded.
 
-        Waits at most `timeout` seconds in all for reads that are under way; a probe that hangs
-        for longer is left behind unread. Does nothing when not running.
+        Waits at most `timeout` seconds in all for reads that are under way; a probe or a source
+        that hangs for longer is left behind. Does nothing when not running.
         """
-        with self._lock:
-            if not self._running:
-                return
-            self._end_threads(timeout)
-            for series in self._series.values():
-                series.take(self._clock, self._tie, wait=False)
-            self._stopped_ns = self._clock.monotonic_ns()
-            self._running = self._threaded = False
-            self._flush()
-            for series in self._series.values():
-                if series.busy.acquire(blocking=False):
-                    series.close()
-                    series.busy.release()
-            NUMBERS.give_back(self._number)
-            _RUNNING.discard(self)
-            if self._output is not None:
-                self._write_output(self._output)
+        deadline = time.monotonic() + timeout
+        # Whoever holds the lock for so long hangs in other people's code, and will not be back.
+        held = self._lock.acquire(timeout=timeout)
+        try:
+            if self._running:
+                self._finish(max(0.0, deadline - time.monotonic()))
+        finally:
+            if held:
+                self._lock.release()
 
     def step(self) -> None:
         """Read every probe once, now, in this thread; needs no start and starts no thread."""
@@ -313,6 +305,24 @@ class CounterSampler:
             series.take(self._clock, self._tie)
         self._flush()
 
+    def _finish(self, timeout: float) -> None:
+        """Read everything once more, close it, and hand over what is recorded."""
+        self._end_threads(timeout)
+        every = list(self._series.values())
+        for series in every:
+            series.take(self._clock, self._tie, wait=False)
+        self._stopped_ns = self._clock.monotonic_ns()
+        self._running = self._threaded = False
+        self._flush()
+        for series in every:
+            if series.busy.acquire(blocking=False):
+                series.close()
+                series.busy.release()
+        NUMBERS.give_back(self._number)
+        _RUNNING.discard(self)
+        if self._output is not None:
+            self._write_output(self._output)
+
     def _connect(self, series: Series) -> None:
         if self._domain is not None:
             shown = numbered(series.name, self._number)
@@ -371,7 +381,7 @@ class CounterSampler:
         self._tie.check(self._clock)
 
     def _flush(self) -> None:
-        for live in self._live.values():
+        for live in list(self._live.values()):
             live.flush()
 
     def _end_threads(self, timeout: float) -> None:
