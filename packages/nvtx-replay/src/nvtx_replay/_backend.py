@@ -53,10 +53,14 @@ class RawSession:
         try:
             yield
         except nvtx.writer.WriterError as error:
-            operation = error.operation or "backend call"
-            words = self.last_error().strip()
-            detail = words or f"{error} (backend: {self.backend})"
-            raise BackendError(operation, detail, error.result_code) from error
+            raise self.explain(error) from error
+
+    def explain(self, error: nvtx.writer.WriterError) -> BackendError:
+        """Return an error of the writer with the backend's own words."""
+        operation = error.operation or "backend call"
+        words = self.last_error().strip()
+        detail = words or f"{error} (backend: {self.backend})"
+        return BackendError(operation, detail, error.result_code)
 
 
 def choose(target: Target, backend: Any) -> RawSession:

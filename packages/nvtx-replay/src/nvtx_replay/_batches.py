@@ -208,13 +208,13 @@ class Batches(SingleEvents):
         """Write one sample of a counter; timestamps are checked as in :meth:`write_mark`."""
         time = exact_time(timestamp, self._faults)
         if time is not None and self._promise.keeps(time):
-            self._raw.write_counter_sample(counter, time, value)
+            self._call(self._raw.write_counter_sample, counter, time, value)
 
     def write_counter_sample_no_value(self, counter: Any, timestamp: int, reason: Any) -> None:
         """Write one sample of a counter that has no value, and why."""
         time = exact_time(timestamp, self._faults)
         if time is not None and self._promise.keeps(time):
-            self._raw.write_counter_sample_no_value(counter, time, reason)
+            self._call(self._raw.write_counter_sample_no_value, counter, time, reason)
 
     def write_counter_batch(
         self,
@@ -265,11 +265,11 @@ class Batches(SingleEvents):
         for scope in scopes:
             if scope:
                 pop = nvs.Schema("pop", {"time": nvs.range_end(), "scope": nvs.scope_id()})
-                self._raw.write_event(self.register(pop), (time, scope))
+                self._call(self._raw.write_event, self.register(pop), (time, scope))
             else:
-                self._raw.write_pop(time)
+                self._call(self._raw.write_pop, time)
         for range_id in ids:
-            self._raw.write_end(time, range_id)
+            self._call(self._raw.write_end, time, range_id)
 
 
 def _given(timestamps: Any, count: int) -> Any:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from nvtx.writer import StreamOrdering
+from nvtx.writer import StreamOrdering, WriterError
 
 from nvtx_replay._backend import RawSession
 from nvtx_replay._clock import INT64_MAX, INT64_MIN, exact_time
@@ -53,10 +54,12 @@ class SingleEvents:
         ------
         RowError
             If the timestamp is a float, NaN or beyond int64, or breaks the stream's order.
+        BackendError
+            If the backend refuses the event; the message holds its reason where it gives one.
         """
         time = exact_time(timestamp, self._faults)
         if time is not None and self._promise.keeps(time):
-            self._raw.write_mark(time, message=message, color=color, category=category)
+            self._call(self._raw.write_mark, time, message=message, color=color, category=category)
 
     def write_pushpop(
         self,
@@ -76,7 +79,9 @@ class SingleEvents:
         """
         span = self._span(start, end, message)
         if span is not None:
-            self._raw.write_pushpop(*span, message=message, color=color, category=category)
+            self._call(
+                self._raw.write_pushpop, *span, message=message, color=color, category=category
+            )
 
     def write_startend(
         self,
@@ -90,7 +95,9 @@ class SingleEvents:
         """Write a complete range that may cross others; see :meth:`write_pushpop`."""
         span = self._span(start, end, message)
         if span is not None:
-            self._raw.write_startend(*span, message=message, color=color, category=category)
+            self._call(
+                self._raw.write_startend, *span, message=message, color=color, category=category
+            )
 
     def write_push(
         self, timestamp: int, *, message: Any = None, color: Any = None, category: Any = None
@@ -98,7 +105,7 @@ class SingleEvents:
         """Write the begin of a nested range; pops close ranges in the order of the calls."""
         time = exact_time(timestamp, self._faults)
         if time is not None and self._promise.keeps(time):
-            self._raw.write_push(time, message=message, color=color, category=category)
+            self._call(self._raw.write_push, time, message=message, color=color, category=category)
             self._open.push(time, _label(message))
 
     def write_pop(self, timestamp: int) -> None:
@@ -113,7 +120,7 @@ class SingleEvents:
         time = exact_time(timestamp, self._faults)
         time = None if time is None else self._open.pop(time)
         if time is not None and self._promise.keeps(time):
-            self._raw.write_pop(time)
+            self._call(self._raw.write_pop, time)
 
     def write_start(
         self,
@@ -135,14 +142,27 @@ class SingleEvents:
         if time is None or not self._promise.keeps(time):
             return
         if self._open.start(time, range_id, _label(message)):
-            self._raw.write_start(time, range_id, message=message, color=color, category=category)
+            self._call(
+                self._raw.write_start,
+                time,
+                range_id,
+                message=message,
+                color=color,
+                category=category,
+            )
 
     def write_end(self, timestamp: int, range_id: int) -> None:
         """Write the end of the range that :meth:`write_start` began with that id."""
         time = exact_time(timestamp, self._faults)
         time = None if time is None else self._open.end(time, range_id)
         if time is not None and self._promise.keeps(time):
-            self._raw.write_end(time, range_id)
+            self._call(self._raw.write_end, time, range_id)
+
+    def _call(self, write: Callable[..., None], *arguments: Any, **attributes: Any) -> None:
+        try:
+            write(*arguments, **attributes)
+        except WriterError as error:
+            raise self._opened.explain(error) from error
 
     def _span(self, start: Any, end: Any, message: Any) -> tuple[int, int] | None:
         """Return a complete range's times, or None if it is to be skipped."""
