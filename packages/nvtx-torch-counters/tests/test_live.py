@@ -95,6 +95,27 @@ def test_a_gap_arrives_as_a_gap_in_its_place(tmp_path: Path, injection: str) -> 
     assert times[1] <= times[2]
 
 
+REPEATED = """
+    from nvtx import CounterNoValueReason as Reason
+    left = [Reason.UNCHANGED, (5,), Reason.UNCHANGED, Reason.UNCHANGED, Reason.ZERO,
+            Reason.UNCHANGED, (6,), (7,)]
+    sampler = CounterSampler([FunctionProbe("p", {"n": size}, lambda: left.pop(0))])
+    for _ in range(7):
+        sampler.step()
+    sampler.stop()
+    print(json.dumps(shown(sampler)["p"]))
+"""
+
+
+def test_zeros_and_repeated_values_arrive_as_values_at_their_own_times(
+    tmp_path: Path, injection: str
+) -> None:
+    kept, tool = live(REPEATED, tmp_path, injection)
+    times, rows = zip(*tool["p"].samples, strict=True)
+    assert list(rows) == [UNAVAILABLE, (5,), (5,), (5,), (0,), (0,), (6,), (7,)]
+    assert list(times[1:]) == kept["time"][1:]
+
+
 BACKGROUND = """
     seen, reads = threading.Event(), []
     def read():

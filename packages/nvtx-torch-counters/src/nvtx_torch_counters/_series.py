@@ -71,24 +71,32 @@ class Series:
 
     def open(self) -> None:
         """Open the probe; a failure is recorded and keeps it out of this run."""
-        if self.ring.written:
-            self._gap(self._last_ns + 1, 0, "the sampler was stopped")
+        if not self.busy.acquire(blocking=False):
+            self._end("is left out: a read of the last run still hangs")
+            return
         try:
+            if self.ring.written:
+                self._gap(self._last_ns + 1, 0, "the sampler was stopped")
             self.probe.open()
+            self.stopped = None
         except Exception as error:  # noqa: BLE001 - probes are other people's code
             self._end(f"could not be opened: {text_of(error)}", isinstance(error, Unavailable))
-        else:
-            self.stopped = None
+        finally:
+            self.busy.release()
 
     def close(self) -> None:
-        """Close the probe after its run."""
+        """Close the probe after its run, unless it hangs in a read."""
         if self.stopped is not None:
             return
         self.stopped = "the sampler was stopped"
+        if not self.busy.acquire(blocking=False):
+            return
         try:
             self.probe.close()
         except Exception as error:  # noqa: BLE001 - probes are other people's code
             self._end(f"could not be closed: {text_of(error)}")
+        finally:
+            self.busy.release()
 
     def take(self, clock: Clock, tie: RealtimeTie, *, wait: bool = True) -> bool:
         """Read the probe once and keep what it says.

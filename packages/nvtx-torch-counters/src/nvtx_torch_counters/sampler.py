@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import threading
 import time
-import weakref
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -16,24 +14,21 @@ from typing import Any
 from ._account import report_of
 from ._clock import Clock, RealtimeTie
 from ._intervals import checked_interval_ns
-from ._lane import Lane
-from ._live import LiveCounter, live_domain
+from ._lanes import Lanes
+from ._lifetimes import EVERY, RUNNING
+from ._live import LiveFeed
 from ._numbers import NUMBERS, numbered
 from ._outputs import child_path, output_path
-from ._search import Search
+from ._roster import Roster
 from ._series import Series
 from .defaults import default_probes
-from .errors import IntervalError, ProbeError, SamplerError
+from .errors import SamplerError
 from .peaks import Peak
 from .probe import PeakProbe, Probe, ProbeSource
 from .report import Report
 from .samples import Samples, samples_of
 from .table import Table
 from .writing import write_samples
-
-_UPKEEP_NS = 250_000_000
-
-_EXIT_TIMEOUT = 1.0
 
 
 class CounterSampler:
@@ -89,40 +84,24 @@ class CounterSampler:
         clock: Clock | None = None,
     ) -> None:
         self._interval_ns = checked_interval_ns(interval)
-        self._capacity = checked_capacity(capacity)
+        self._roster = Roster(self._interval_ns, checked_capacity(capacity))
         self._domain_name = domain
         self._output = output_path(output)
         self._clock = clock or Clock()
         self._tie = RealtimeTie(0, 0)
-        self._series: dict[str, Series] = {}
-        self._searches: list[Search] = []
-        self._refused: dict[str, str] = {}
-        self._lanes: dict[int, Lane] = {}
-        self._live: dict[str, LiveCounter] = {}
-        self._domain: Any = None
         self._started_ns = self._stopped_ns = 0
-        self._number = 1
-        self._forget_threads()
+        self._rest()
         for probe in default_probes() if probes is None else probes:
-            self._add(probe)
-        _EVERY.add(self)
+            self._roster.add(probe)
+        EVERY.add(self)
 
-    def _forget_threads(self) -> None:
+    def _rest(self) -> None:
+        """Be a sampler that no thread is at work for."""
         self._lock = threading.RLock()
         self._running = self._threaded = False
-        self._upkeep: Lane | None = None
-        self._lanes = {}
-
-    def _add(self, probe: Probe | ProbeSource) -> Series | None:
-        if isinstance(probe, ProbeSource):
-            self._searches.append(Search(probe))
-            return None
-        if probe.name in self._series:
-            raise ProbeError(f"two probes are named {probe.name!r}; give each a name of its own")
-        if probe.interval is not None:
-            checked_interval_ns(probe.interval)
-        series = self._series[probe.name] = Series(probe, self._capacity)
-        return series
+        self._number = 1
+        self._lanes = Lanes(self._clock)
+        self._live = LiveFeed(None)
 
     @property
     def running(self) -> bool:
@@ -132,7 +111,7 @@ class CounterSampler:
     @property
     def names(self) -> list[str]:
         """The names of the counter groups so far; more may join later."""
-        return list(self._series)
+        return list(self._roster.by_name)
 
     def start(self) -> CounterSampler:
         """Open the probes, read each once, and begin to sample.
@@ -149,12 +128,9 @@ class CounterSampler:
                 raise SamplerError("the sampler is running; stop it before starting it again")
             self._begin()
             self._threaded = True
-            for series in self._series.values():
+            for series in self._roster.every():
                 self._schedule(series)
-            for lane in self._lanes.values():
-                lane.start()
-            self._upkeep = Lane("nvtx-counters upkeep", _UPKEEP_NS, [self._keep_up], self._clock)
-            self._upkeep.start()
+            self._lanes.start(self._keep_up)
         return self
 
     def stop(self, timeout: float = 2.0) -> None:
@@ -180,10 +156,10 @@ class CounterSampler:
                 self._begin()
                 return
             joined = self._discover()
-            for series in self._series.values():
+            for series in self._roster.every():
                 if series not in joined:
                     series.take(self._clock, self._tie)
-            self._flush()
+            self._live.flush()
 
     def peak(self, name: str) -> Peak:
         """Return a context manager that finds each counter's peak inside it.
@@ -201,7 +177,7 @@ class CounterSampler:
 
     def samples(self, name: str) -> Samples:
         """Return what was recorded of the counter group `name` so far, as NumPy arrays."""
-        series = self._series.get(name)
+        series = self._roster.by_name.get(name)
         if series is None:
             raise SamplerError(f"no counter group is named {name!r}; there are {self.names}")
         return self._samples_since(series, 0)
@@ -209,13 +185,10 @@ class CounterSampler:
     def report(self) -> Report:
         """Return what sampling cost and lost so far, and why there are gaps."""
         end = self._clock.monotonic_ns() if self._running else self._stopped_ns
-        lanes = [*self._lanes.values(), *([self._upkeep] if self._upkeep else [])]
         wall = max(0, end - self._started_ns)
-        missing = dict(self._refused)
-        for search in self._searches:
-            missing.update(search.reasons())
-        series = list(self._series.values())
-        return report_of(series, lanes, missing, (wall, self._interval_ns), self._tie)
+        missing = self._roster.missing()
+        spans = (wall, self._interval_ns)
+        return report_of(self._roster.every(), self._lanes.all(), missing, spans, self._tie)
 
     def table(self) -> Table:
         """Return all samples as one table of columns, ordered by time."""
@@ -277,132 +250,89 @@ class CounterSampler:
 
     def _survey(self) -> list[Series]:
         """Read the probes that are cheap to read, for a region's begin or end."""
-        if not self._running:
-            return list(self._series.values())
-        with self._lock:
-            self._discover()
-        for series in list(self._series.values()):
-            if series.probe.interval is None or isinstance(series.probe, PeakProbe):
-                series.take(self._clock, self._tie)
-        return list(self._series.values())
+        if self._running:
+            with self._lock:
+                self._discover()
+            for series in self._roster.every():
+                if series.probe.interval is None or isinstance(series.probe, PeakProbe):
+                    series.take(self._clock, self._tie)
+        return self._roster.every()
 
     def _begin(self) -> None:
         """Open everything and read it once."""
         self._number = NUMBERS.take()
         self._tie = RealtimeTie.read(self._clock)
         self._started_ns = self._clock.monotonic_ns()
-        self._lanes = {}
-        self._live = {}
-        self._domain = live_domain(self._domain_name)
+        self._lanes = Lanes(self._clock)
+        self._live = LiveFeed(self._domain_name)
         self._running = True
-        _RUNNING.add(self)
-        for series in self._series.values():
+        RUNNING.add(self)
+        for series in self._roster.every():
             self._connect(series)
-        for search in self._searches:
-            search.reopen()
-        self._discover(at_start=True)
-        for series in self._series.values():
-            series.take(self._clock, self._tie)
-        self._flush()
+        self._roster.search_again()
+        for series, _ in self._roster.found():
+            self._connect(series)
+        for series in self._roster.every():
+            series.take(self._clock, self._tie, wait=False)
+        self._live.flush()
 
     def _finish(self, timeout: float) -> None:
         """Read everything once more, close it, and hand over what is recorded."""
-        self._end_threads(timeout)
-        every = list(self._series.values())
-        for series in every:
+        self._lanes.end(timeout)
+        for series in self._roster.every():
             series.take(self._clock, self._tie, wait=False)
         self._stopped_ns = self._clock.monotonic_ns()
         self._running = self._threaded = False
-        self._flush()
-        for series in every:
-            if series.busy.acquire(blocking=False):
-                series.close()
-                series.busy.release()
+        self._live.flush()
+        for series in self._roster.every():
+            series.close()
         NUMBERS.give_back(self._number)
-        _RUNNING.discard(self)
+        RUNNING.discard(self)
         if self._output is not None:
             self._write_output(self._output)
 
     def _connect(self, series: Series) -> None:
-        if self._domain is not None:
-            shown = numbered(series.name, self._number)
-            live = self._live[series.name] = LiveCounter(self._domain, shown, series, self._tie)
-            series.on_gap = live.flush
+        self._live.connect(numbered(series.name, self._number), series, self._tie)
         series.open()
 
-    def _schedule(self, series: Series) -> Lane:
-        own = series.probe.interval
-        interval_ns = self._interval_ns if own is None else checked_interval_ns(own)
-        lane = self._lanes.get(interval_ns)
-        if lane is None:
-            name = f"nvtx-counters {interval_ns / 1e6:g} ms"
-            lane = self._lanes[interval_ns] = Lane(name, interval_ns, [], self._clock)
-        lane.add(lambda: series.take(self._clock, self._tie))
-        return lane
+    def _schedule(self, series: Series) -> None:
+        interval_ns = self._roster.interval_ns(series)
+        self._lanes.put(interval_ns, lambda: series.take(self._clock, self._tie))
 
-    def _discover(self, *, at_start: bool = False) -> list[Series]:
-        """Let probes join whose device has come into use; late ones are read at once."""
+    def _discover(self) -> list[Series]:
+        """Let probes join whose device has come into use: after a gap, and read at once."""
         joined = []
-        for search in self._searches:
-            for probe in search.found():
-                series = self._connected(probe)
-                if series is not None and not at_start:
-                    series.gap_before(self._started_ns, search.waited_for)
-                    self._join(series)
-                    joined.append(series)
+        for series, waited_for in self._roster.found():
+            self._connect(series)
+            series.gap_before(self._started_ns, waited_for)
+            series.take(self._clock, self._tie)
+            if self._threaded:
+                self._schedule(series)
+            joined.append(series)
         return joined
 
-    def _connected(self, probe: Probe) -> Series | None:
-        try:
-            series = self._add(probe)
-        except (ProbeError, IntervalError) as error:
-            self._refused[probe.name] = str(error)
-            return None
-        if series is not None:
-            self._connect(series)
-        return series
-
-    def _join(self, series: Series) -> None:
-        series.take(self._clock, self._tie)
-        if self._threaded:
-            lane = self._schedule(series)
-            if not lane.started:
-                lane.start()
-
     def _keep_up(self) -> None:
-        # The lock is held while stop() joins this thread, so it is never waited for here.
+        # The lock is held while stop() waits for this thread, so it is never waited for here.
         if self._lock.acquire(blocking=False):
             try:
                 if self._running:
                     self._discover()
-                    self._flush()
+                    self._live.flush()
             finally:
                 self._lock.release()
         self._tie.check(self._clock)
-
-    def _flush(self) -> None:
-        for live in list(self._live.values()):
-            live.flush()
-
-    def _end_threads(self, timeout: float) -> None:
-        lanes = [*self._lanes.values(), *([self._upkeep] if self._upkeep else [])]
-        for lane in lanes:
-            lane.stop()
-        deadline = time.monotonic() + timeout
-        for lane in lanes:
-            lane.join(max(0.0, deadline - time.monotonic()))
 
     def _write_output(self, path: Path) -> None:
         table = self.table()
         (table.to_csv if path.suffix == ".csv" else table.to_parquet)(path)
 
-    def _after_fork(self) -> None:
-        """In a forked child: no threads, no rows, an output of its own."""
-        self._forget_threads()
-        self._live = {}
-        self._domain = None
-        self._number = 1
-        for series in self._series.values():
+    def after_fork(self) -> None:
+        """Start over in a forked child: no threads, no rows, an output of its own.
+
+        Called by the package itself.
+        """
+        self._rest()
+        for series in self._roster.every():
             series.forget()
         if self._output is not None:
             self._output = child_path(self._output)
@@ -413,23 +343,3 @@ def checked_capacity(capacity: int) -> int:
     if capacity < 1024:
         raise SamplerError(f"capacity is {capacity} rows; expected at least 1024")
     return capacity
-
-
-_EVERY: weakref.WeakSet[CounterSampler] = weakref.WeakSet()
-_RUNNING: set[CounterSampler] = set()
-
-
-def _stop_at_exit() -> None:
-    for sampler in list(_RUNNING):
-        sampler.stop(_EXIT_TIMEOUT)
-
-
-def _reset_in_child() -> None:
-    _RUNNING.clear()
-    for sampler in list(_EVERY):
-        sampler._after_fork()  # noqa: SLF001 - the module's own class
-
-
-atexit.register(_stop_at_exit)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_reset_in_child)

@@ -38,6 +38,8 @@ class Samples:
         False where the value is unknown.
     gap : list of (str or None), length n
         Why a row has no values.
+    known : bool array, shape (n,)
+        Whether the row has values, its own or repeated ones; False for a gap.
     state : uint8 array, shape (n,)
         0 for a row with values, else 1 plus the number of its ``CounterNoValueReason``.
     """
@@ -50,6 +52,7 @@ class Samples:
     values: Mapping[str, npt.NDArray[Any]]
     valid: Mapping[str, npt.NDArray[np.bool_]]
     gap: list[str | None]
+    known: npt.NDArray[np.bool_]
     state: npt.NDArray[np.uint8]
 
     def __len__(self) -> int:
@@ -102,6 +105,7 @@ def samples_of(
         values=values,
         valid=valid,
         gap=gap,
+        known=known,
         state=rows.state,
     )
 
