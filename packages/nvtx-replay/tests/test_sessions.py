@@ -24,7 +24,9 @@ def test_config_travels_as_lines_with_output_and_overwrite_last(opened, recorded
     ]
 
 
-@pytest.mark.parametrize("config", [{"a|b": 1}, {"a": "x\ny"}, {"": 1}, {"a=b": 1}, {"a": "x|y"}])
+@pytest.mark.parametrize(
+    "config", ["a=b", {"a|b": 1}, {"a": "x\ny"}, {"": 1}, {"a=b": 1}, {"a": "x|y"}]
+)
 def test_config_that_would_be_read_as_something_else_is_refused(opened, config):
     with pytest.raises(ConfigError):
         opened(config=config)

@@ -70,6 +70,8 @@ def open_session(
     ConfigError
         If the output exists and may not be replaced, or an option cannot be used.
     """
+    if isinstance(config, str):
+        raise ConfigError(f"config is the text {config!r}; expected a mapping of keys to values")
     target = Target(Path(os.fspath(path)), name, dict(config or {}), overwrite)
     if not overwrite and target.path.exists() and not target.path.is_char_device():
         raise ConfigError(f"{target.path} exists; pass overwrite=True to replace it")
