@@ -30,14 +30,13 @@ def recorder() -> Recorder:
 @pytest.fixture(autouse=True)
 def _clean(recorder: Recorder) -> Iterator[None]:
     """Fail a test that leaves a range open, or the switch off."""
-    from nvtx_hooks._stack import threads
+    from nvtx_hooks._stack import states
     from nvtx_hooks._switch import switch
 
     recorder.clear()
     yield
     assert switch.on
-    assert threads.stack == []
-    assert threads.passes == set()
+    assert [(state.top, state.passes) for state in states.values()] in ([], [(None, set())])
     kinds = [event.kind for event in recorder.events()]
     assert kinds.count("push") == kinds.count("pop")
 

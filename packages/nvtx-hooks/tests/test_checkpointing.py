@@ -17,34 +17,43 @@ def _input():
 
 def test_a_recompute_without_reentry_opens_nothing(ranges):
     assert_unchanged(nn.Sequential(Checkpointed(Block())), _input(), steps=1)
-    assert ranges() == (
-        f"+Sequential {FORWARD} -Sequential "
-        "+Sequential' +0' +0.inner' +0.inner.b' -0.inner.b' +0.inner.a' -0.inner.a' "
-        "-0.inner' -0' -Sequential'"
-    ).split()
+    assert (
+        ranges()
+        == (
+            f"+Sequential {FORWARD} -Sequential "
+            "+Sequential' +0' +0.inner' +0.inner.b' -0.inner.b' +0.inner.a' -0.inner.a' "
+            "-0.inner' -0' -Sequential'"
+        ).split()
+    )
 
 
 def test_a_recompute_without_reentry_is_marked_within_what_needs_it(ranges):
     assert_unchanged(nn.Sequential(Checkpointed(Block())), _input(), steps=1, recompute="mark")
     # The first node that needs a saved tensor is the last linear layer's.
-    assert ranges() == (
-        f"+Sequential {FORWARD} -Sequential "
-        "+Sequential' +0' +0.inner' +0.inner.b' "
-        "+0.inner^ +0.inner.a^ -0.inner.a^ +0.inner.b^ -0.inner.b^ -0.inner^ "
-        "-0.inner.b' +0.inner.a' -0.inner.a' -0.inner' -0' -Sequential'"
-    ).split()
+    assert (
+        ranges()
+        == (
+            f"+Sequential {FORWARD} -Sequential "
+            "+Sequential' +0' +0.inner' +0.inner.b' "
+            "+0.inner^ +0.inner.a^ -0.inner.a^ +0.inner.b^ -0.inner.b^ -0.inner^ "
+            "-0.inner.b' +0.inner.a' -0.inner.a' -0.inner' -0' -Sequential'"
+        ).split()
+    )
 
 
 def test_a_recompute_with_reentry_has_backward_ranges_of_its_own_pass(ranges):
     model = nn.Sequential(Checkpointed(Block(), use_reentrant=True))
     assert_unchanged(model, _input(), steps=1, recompute="mark")
-    assert ranges() == (
-        f"+Sequential {FORWARD} -Sequential "
-        "+Sequential' +0' "
-        "+0.inner^ +0.inner.a^ -0.inner.a^ +0.inner.b^ -0.inner.b^ -0.inner^ "
-        "+0.inner' +0.inner.b' -0.inner.b' +0.inner.a' -0.inner.a' -0.inner' "
-        "-0' -Sequential'"
-    ).split()
+    assert (
+        ranges()
+        == (
+            f"+Sequential {FORWARD} -Sequential "
+            "+Sequential' +0' "
+            "+0.inner^ +0.inner.a^ -0.inner.a^ +0.inner.b^ -0.inner.b^ -0.inner^ "
+            "+0.inner' +0.inner.b' -0.inner.b' +0.inner.a' -0.inner.a' -0.inner' "
+            "-0' -Sequential'"
+        ).split()
+    )
 
 
 @pytest.mark.parametrize("early_stop", [True, False])

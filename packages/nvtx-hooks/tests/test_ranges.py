@@ -19,12 +19,15 @@ class Block(nn.Module):
 def test_children_lie_within_parents_and_backward_mirrors_forward(ranges):
     model = nvtx_hooks.patch(nn.Sequential(Block(), Block()), "net")
     model(torch.ones(2, 4)).sum().backward()
-    assert ranges() == (
-        "+net +net.0 +net.0.a -net.0.a +net.0.b -net.0.b -net.0 "
-        "+net.1 +net.1.a -net.1.a +net.1.b -net.1.b -net.1 -net "
-        "+net' +net.1' +net.1.b' -net.1.b' +net.1.a' -net.1.a' -net.1' "
-        "+net.0' +net.0.b' -net.0.b' +net.0.a' -net.0.a' -net.0' -net'"
-    ).split()
+    assert (
+        ranges()
+        == (
+            "+net +net.0 +net.0.a -net.0.a +net.0.b -net.0.b -net.0 "
+            "+net.1 +net.1.a -net.1.a +net.1.b -net.1.b -net.1 -net "
+            "+net' +net.1' +net.1.b' -net.1.b' +net.1.a' -net.1.a' -net.1' "
+            "+net.0' +net.0.b' -net.0.b' +net.0.a' -net.0.a' -net.0' -net'"
+        ).split()
+    )
 
 
 def test_a_range_has_a_domain_a_category_a_color_and_a_registered_name(recorder):

@@ -16,31 +16,46 @@ from typing import Any
 
 from nvtx_hooks._label import KEY, ModuleLabel
 from nvtx_hooks._stack import (
+    BELOW,
+    LABEL,
+    OPENED,
     OWNER,
     PASS,
     Entry,
     ThreadState,
-    close_from,
-    close_pass,
-    threads,
+    begin_thread,
+    states,
 )
 from nvtx_hooks._switch import switch
-from nvtx_hooks._torch_state import OUTSIDE, at_pass_end, current_pass
+from nvtx_hooks._torch_state import OUTSIDE, current_pass
+
+_thread = threading.get_ident
 
 
 class BackwardScope:
     """One call of a module, as its backward range sees it.
 
-    Autograd nodes keep it alive, so it holds neither module nor tensor nor node: a cycle through
-    the graph is one that Python's collector cannot see.
+    Autograd nodes keep it alive, so from `attach` on it holds neither module nor tensor nor node:
+    a cycle through the graph is one that Python's collector cannot see.
     """
 
-    __slots__ = ("label", "opened", "parent")
+    __slots__ = ("inputs", "label", "opened", "parent")
 
-    def __init__(self, label: ModuleLabel, parent: BackwardScope | None) -> None:
+    def __init__(self, label: ModuleLabel, parent: BackwardScope | None, inputs: list[Any]) -> None:
         self.label = label
         self.parent = parent
-        self.opened = OUTSIDE
+        self.inputs = inputs
+        self.opened = OUTSIDE  # the last pass that opened it
+
+    def attach(self, outputs: list[Any]) -> None:
+        """Let the range begin at the nodes of the call's outputs and end at its inputs'."""
+        if outputs:
+            for node in outputs:
+                # Modules return before their callers: the outermost comes last, to open first.
+                _hook_of(node).opens.insert(0, self)
+            for node in self.inputs:
+                _hook_of(node).closes.append(self)
+        self.inputs = []
 
     def within(self, other: object) -> bool:
         """Tell whether the call was made, at any distance, by another."""
@@ -61,29 +76,23 @@ class NodeHook:
         self.opens: list[BackwardScope] = []
         self.closes: list[BackwardScope] = []
 
-    def __call__(self, _: Any) -> None:
+    def run(self, _: Any) -> None:
         """Close the calls whose inputs the gradient reached, open those whose outputs it did."""
         pass_id = current_pass()
-        state = threads
-        stack = state.stack
+        try:
+            state = states[_thread()]
+        except KeyError:
+            state = begin_thread()
         for scope in self.closes:
-            _close(stack, scope, pass_id)
+            if scope.opened == pass_id:
+                _close(state, scope)
         if switch.on:
             for scope in self.opens:
                 if scope.opened != pass_id:
-                    _open(state, stack, scope, pass_id)
+                    _open(state, scope, pass_id)
             # A module that returns its input has nothing to do backward.
-            if stack and stack[-1][OWNER] in self.closes:
-                _close(stack, stack[-1][OWNER], pass_id)
-
-
-def attach(scope: BackwardScope, inputs: list[Any], outputs: list[Any]) -> None:
-    """Let a call's range begin at the nodes of its outputs and end at those of its inputs."""
-    for node in outputs:
-        # Modules return before their callers: the outermost comes last and must open first.
-        _hook_of(node).opens.insert(0, scope)
-    for node in inputs:
-        _hook_of(node).closes.append(scope)
+            if self.closes and state.top is not None and state.top[OWNER] in self.closes:
+                state.close_top()
 
 
 def _hook_of(node: Any) -> NodeHook:
@@ -91,58 +100,36 @@ def _hook_of(node: Any) -> NodeHook:
     hook: NodeHook | None = metadata.get(KEY)
     if hook is None:
         hook = metadata[KEY] = NodeHook()
-        node.register_prehook(hook)
+        node.register_prehook(hook.run)
     return hook
 
 
-def _open(state: ThreadState, stack: list[Entry], scope: BackwardScope, pass_id: int) -> None:
+def _open(state: ThreadState, scope: BackwardScope, pass_id: int) -> None:
     scope.opened = pass_id
-    if pass_id not in state.passes:
-        state.passes.add(pass_id)
-        at_pass_end(_PassEnd(state, pass_id))
-    while stack and _is_over(stack[-1], scope, pass_id, state.passes):
-        close_from(stack, len(stack) - 1)
+    state.enter_pass(pass_id)
+    top = state.top
+    parent = scope.parent
+    while top is not None and top[OWNER] is not parent and _is_over(top, scope, pass_id, state):
+        state.close_top()
+        top = state.top
     label = scope.label
-    stack.append((scope, pass_id, label, label.push(label.backward)))
+    state.top = (top, scope, pass_id, label, label.push(label.backward), None)
 
 
-def _is_over(top: Entry, scope: BackwardScope, pass_id: int, passes: set[int]) -> bool:
+def _is_over(top: Entry, scope: BackwardScope, pass_id: int, state: ThreadState) -> bool:
     """Tell whether the innermost range ended without a sign when a scope opens."""
     if top[PASS] == pass_id:
-        return top[OWNER] is not scope.parent and not scope.within(top[OWNER])
+        return not scope.within(top[OWNER])
     # Left by a pass that raised in a thread of the engine's, where nothing of ours runs after.
-    return top[PASS] != OUTSIDE and top[PASS] not in passes
+    return top[PASS] != OUTSIDE and top[PASS] not in state.passes
 
 
-def _close(stack: list[Entry], scope: BackwardScope, pass_id: int) -> None:
-    if scope.opened != pass_id:
+def _close(state: ThreadState, scope: BackwardScope) -> None:
+    top = state.top
+    if top is not None and top[OWNER] is scope:
+        state.top = top[BELOW]
+        (top[OPENED] or top[LABEL].pop)()
         return
-    for index in range(len(stack) - 1, -1, -1):
-        if stack[index][OWNER] is scope:
-            close_from(stack, index)
-            return
-
-
-class _PassEnd:
-    """Closes what a backward pass leaves open in one thread.
-
-    Autograd calls it at the end of the pass. When the pass raises it is not called but freed,
-    before the exception reaches Python.
-    """
-
-    __slots__ = ("_pass_id", "_passes", "_stack", "_thread")
-
-    def __init__(self, state: ThreadState, pass_id: int) -> None:
-        self._pass_id = pass_id
-        self._passes = state.passes
-        self._stack = state.stack
-        self._thread = threading.get_ident()
-
-    def __call__(self) -> None:
-        if self._pass_id not in self._passes:
-            return
-        self._passes.discard(self._pass_id)
-        if threading.get_ident() == self._thread:
-            close_pass(self._stack, self._pass_id)
-
-    __del__ = __call__
+    entry = state.find(scope, scope.opened)
+    if entry is not None:
+        state.close(entry)

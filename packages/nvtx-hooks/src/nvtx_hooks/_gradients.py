@@ -13,6 +13,7 @@ from nvtx_hooks._torch_state import function_modes, unseen_by_modes, unseen_by_s
 
 _DEEPEST = 8
 _LONGEST = 4096
+_Tensor = torch.Tensor
 
 
 def grad_nodes(*values: Any) -> list[Any]:
@@ -43,24 +44,28 @@ def grad_nodes(*values: Any) -> list[Any]:
 
 def _collect(values: Any, found: list[Any], depth: int) -> None:
     for value in values:
-        if isinstance(value, torch.Tensor):
-            node = value.grad_fn if type(value) is torch.Tensor else _subclass_node(value)
-            if node is not None and node not in found:
-                found.append(node)
-        elif depth and value is not None:
-            inner = _items(value)
-            if inner:
-                _collect(islice(inner, _LONGEST), found, depth - 1)
+        if type(value) is _Tensor:
+            node = value.grad_fn
+        elif isinstance(value, _Tensor):
+            node = _subclass_node(value)
+        else:
+            if value is not None and depth:
+                _collect_items(value, found, depth - 1)
+            continue
+        if node is not None and node not in found:
+            found.append(node)
 
 
-def _items(value: Any) -> Any:
+def _collect_items(value: Any, found: list[Any], depth: int) -> None:
     if isinstance(value, (list, tuple)):
-        return value
-    if isinstance(value, dict):
-        return dict.values(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return [getattr(value, field.name, None) for field in fields(value)]
-    return ()
+        items: Any = value
+    elif isinstance(value, dict):
+        items = dict.values(value)
+    elif is_dataclass(value) and not isinstance(value, type):
+        items = [getattr(value, field.name, None) for field in fields(value)]
+    else:
+        return
+    _collect(items if len(items) <= _LONGEST else islice(items, _LONGEST), found, depth)
 
 
 def _subclass_node(value: torch.Tensor) -> Any:

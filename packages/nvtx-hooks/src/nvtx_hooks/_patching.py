@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,11 +13,11 @@ from typing import Any, TypeAlias, TypeVar
 import torch
 
 from nvtx_hooks._emitters import emitter_for
-from nvtx_hooks._forward import HOOK, PRE_HOOK
+from nvtx_hooks._forward import after_forward, before_forward
 from nvtx_hooks._label import KEY, ModuleLabel, clean
 from nvtx_hooks._options import Options
 from nvtx_hooks._selection import Selection
-from nvtx_hooks._stack import close_labels, threads
+from nvtx_hooks._stack import LABEL, states
 from nvtx_hooks._tree import Place, Tree, walk
 from nvtx_hooks.errors import OptionError
 
@@ -26,7 +27,7 @@ LabelRule: TypeAlias = str | Callable[[str, torch.nn.Module], str | None]
 _logger = logging.getLogger("nvtx_hooks")
 _PATHS_SHOWN = 5
 # The names under which a module keeps its hooks and what it knows about them.
-_HOOKS = {"_forward_pre_hooks": PRE_HOOK, "_forward_hooks": HOOK}
+_HOOKS = {"_forward_pre_hooks": before_forward, "_forward_hooks": after_forward}
 _FLAGS = {
     "_forward_pre_hooks": ("_forward_pre_hooks_with_kwargs",),
     "_forward_hooks": ("_forward_hooks_always_called",),
@@ -137,7 +138,9 @@ def remove(modules: list[torch.nn.Module]) -> None:
     labels = {module.__dict__[KEY] for module in modules if KEY in module.__dict__}
     for module in modules:
         _unhook(module)
-    close_labels(threads.stack, labels)
+    state = states.get(threading.get_ident())
+    if state is not None:
+        state.close_outermost(lambda entry: entry[LABEL] in labels)
 
 
 def _hook(module: torch.nn.Module, label: ModuleLabel) -> None:

@@ -5,110 +5,167 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final
+
+from nvtx_hooks._torch_state import OUTSIDE, at_pass_end
 
 if TYPE_CHECKING:
     from nvtx_hooks._label import ModuleLabel
 
-# An open range: who closes it (the id of the module that is called, or a BackwardScope), the
-# backward pass it was opened in (OUTSIDE: none), its label, and what the emitter gave for it.
-# A plain tuple: making one is several times cheaper than any class, and every call makes one.
-Entry = tuple[Any, int, "ModuleLabel", Any]
-OWNER: Final = 0
-PASS: Final = 1
-LABEL: Final = 2
-OPENED: Final = 3
+# An open range: the one below it, who closes it (the module that is called, or a
+# BackwardScope), the backward pass it was opened in (OUTSIDE: none), its label, what the emitter's
+# push answered, and for a call that is to get a backward range the BackwardScope. A tuple linked
+# to the next: opening and closing one costs a fraction of a class in a list, and every call does.
+Entry = tuple[Any, Any, int, "ModuleLabel", Any, Any]
+BELOW: Final = 0
+OWNER: Final = 1
+PASS: Final = 2
+LABEL: Final = 3
+OPENED: Final = 4
+CALL: Final = 5
 
 
-class ThreadState(threading.local):
+def unshown() -> None:
+    """Stand for what closes the range of a call that is tracked but not shown."""
+
+
+class ThreadState:
     """What one thread has open.
 
     Attributes
     ----------
-    stack : list of Entry
-        The open ranges, outermost first.
-    calls : list of tuple
-        The module calls in progress that are to get backward ranges: the module's id, the pass,
-        the BackwardScope and the autograd nodes of the call's inputs.
+    top : Entry or None
+        The innermost open range.
     passes : set of int
         The backward passes that opened something here and have not ended.
     bottom : tuple of int and CodeType
         The Python frame that called the module of the outermost range.
     """
 
+    __slots__ = ("bottom", "passes", "thread", "top")
+
     def __init__(self) -> None:
-        self.stack: list[Entry] = []
-        self.calls: list[tuple[int, int, Any, list[Any]]] = []
+        self.top: Entry | None = None
         self.passes: set[int] = set()
         self.bottom: tuple[int, CodeType | None] = (0, None)
+        self.thread = threading.get_ident()
 
+    def entries(self) -> Iterator[Entry]:
+        """Give what is open, innermost first."""
+        entry = self.top
+        while entry is not None:
+            yield entry
+            entry = entry[BELOW]
 
-threads = ThreadState()
+    def close_top(self) -> None:
+        """Close the innermost range."""
+        entry = self.top
+        if entry is not None:
+            self.top = entry[BELOW]
+            (entry[OPENED] or entry[LABEL].pop)()
 
+    def close(self, entry: Entry) -> None:
+        """Close a range and everything above it, innermost first."""
+        below = entry[BELOW]
+        while self.top is not below:
+            self.close_top()
 
-def close_from(stack: list[Entry], index: int) -> None:
-    """Close the range at an index and everything above it, innermost first."""
-    while len(stack) > index:
-        entry = stack.pop()
-        entry[LABEL].pop(entry[OPENED])
+    def close_outermost(self, is_meant: Callable[[Entry], bool]) -> None:
+        """Close the outermost range for which a function holds, and everything above it."""
+        meant = [entry for entry in self.entries() if is_meant(entry)]
+        if meant:
+            self.close(meant[-1])
 
+    def find(self, owner: object, pass_id: int) -> Entry | None:
+        """Find the innermost range of an owner in a pass."""
+        for entry in self.entries():
+            if entry[PASS] == pass_id and entry[OWNER] is owner:
+                return entry
+        return None
 
-def close_owner(stack: list[Entry], owner: object, pass_id: int) -> None:
-    """Close the innermost range of an owner in a pass; without one, do nothing."""
-    for index in range(len(stack) - 1, -1, -1):
-        entry = stack[index]
-        if entry[PASS] == pass_id and entry[OWNER] == owner:
-            close_from(stack, index)
+    def enter_pass(self, pass_id: int) -> None:
+        """Let the backward pass that runs in this thread close at its end what it left open."""
+        if pass_id not in self.passes:
+            self.passes.add(pass_id)
+            at_pass_end(_PassEnd(self, pass_id))
+
+    def mark_bottom(self, caller: FrameType) -> None:
+        """Remember which frame called the module of the outermost range.
+
+        Its id and its code, not the frame itself, which would keep the call's tensors alive.
+        """
+        self.bottom = (id(caller), caller.f_code)
+
+    def close_abandoned(self, caller: FrameType) -> None:
+        """Close everything if the outermost call is no longer running.
+
+        PyTorch runs no hook of a module whose forward ends by KeyboardInterrupt or another
+        exception that is no Exception, so that its range stays open. The next call of a patched
+        root finds that the frame of the outermost call is gone.
+        """
+        *_, bottom = self.entries()
+        if bottom[PASS] != OUTSIDE:
             return
+        frame_id, code = self.bottom
+        frame = caller.f_back
+        while frame is not None:
+            if id(frame) == frame_id and frame.f_code is code:
+                return
+            frame = frame.f_back
+        self.close(bottom)
+        self.mark_bottom(caller)
 
 
-def close_pass(stack: list[Entry], pass_id: int) -> None:
-    """Close everything that a backward pass left open, and what is above it."""
-    for index, entry in enumerate(stack):
-        if entry[PASS] == pass_id:
-            close_from(stack, index)
-            return
+class _PassEnd:
+    """Closes what a backward pass leaves open in one thread.
 
-
-def close_labels(stack: list[Entry], labels: set[ModuleLabel]) -> None:
-    """Close the outermost range that has one of some labels, and everything above it."""
-    for index, entry in enumerate(stack):
-        if entry[LABEL] in labels:
-            close_from(stack, index)
-            return
-
-
-def mark_bottom(state: ThreadState, caller: FrameType) -> None:
-    """Remember which frame called the module of the outermost range.
-
-    Its id and its code, not the frame itself, which would keep the call's tensors alive.
+    Autograd calls it at the end of the pass. When the pass raises it is not called but freed,
+    before the exception reaches Python.
     """
-    state.bottom = (id(caller), caller.f_code)
-    state.calls.clear()
 
+    __slots__ = ("_pass_id", "_state")
 
-def close_abandoned(state: ThreadState, caller: FrameType) -> None:
-    """Close everything if the outermost call is no longer running.
+    def __init__(self, state: ThreadState, pass_id: int) -> None:
+        self._pass_id = pass_id
+        self._state = state
 
-    PyTorch runs no hook of a module whose forward ends by KeyboardInterrupt or another exception
-    that is no Exception, so that its range stays open. The next call of a patched root finds
-    that the frame of the outermost call is gone.
-    """
-    frame_id, code = state.bottom
-    frame = caller.f_back
-    while frame is not None:
-        if id(frame) == frame_id and frame.f_code is code:
+    def __call__(self) -> None:
+        state, pass_id = self._state, self._pass_id
+        if pass_id not in state.passes:
             return
-        frame = frame.f_back
-    close_from(state.stack, 0)
-    mark_bottom(state, caller)
+        state.passes.discard(pass_id)
+        # Ranges of a thread can be closed in that thread alone.
+        if threading.get_ident() == state.thread:
+            state.close_outermost(lambda entry: entry[PASS] == pass_id)
+
+    __del__ = __call__
 
 
-def _forget_after_fork() -> None:
-    # The parent goes on with its ranges and will close them; the child's NVTX never opened them.
-    threads.__init__()  # type: ignore[misc]
+# By thread ident: a fourth of the price of a threading.local, whose one use is to free a
+# thread's state, before its ident can be used again.
+states: dict[int, ThreadState] = {}
+_lifetime = threading.local()
 
 
+class _UntilThreadEnds:
+    __slots__ = ("_thread",)
+
+    def __init__(self, thread: int) -> None:
+        self._thread = thread
+
+    def __del__(self) -> None:
+        states.pop(self._thread, None)
+
+
+def begin_thread() -> ThreadState:
+    """Make the state of the calling thread, which has none yet."""
+    state = states[threading.get_ident()] = ThreadState()
+    _lifetime.token = _UntilThreadEnds(state.thread)
+    return state
+
+
+# The parent goes on with its ranges and will close them; the child's NVTX never opened them.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_after_fork)
+    os.register_at_fork(after_in_child=states.clear)

@@ -70,13 +70,15 @@ def walk(root: torch.nn.Module) -> Tree:
             first.aliases.append(place.path)
         elif _sort(place, tree):
             children = place.module.__dict__["_modules"].items()
-            pending += [_child(place, *child) for child in reversed(children) if child[1] is not None]
+            pending += [
+                _child(place, *child) for child in reversed(children) if child[1] is not None
+            ]
     return tree
 
 
-def _child(parent: Place, name: str, module: torch.nn.Module | None) -> Place:
+def _child(parent: Place, name: str, module: torch.nn.Module) -> Place:
     path = f"{parent.path}.{name}" if parent.path else name
-    return Place(module, path, name, parent.depth + 1)  # type: ignore[arg-type]
+    return Place(module, path, name, parent.depth + 1)
 
 
 def _sort(place: Place, tree: Tree) -> bool:

@@ -9,12 +9,13 @@ what `nvtx_hooks.unpatch` removes.
 
 from __future__ import annotations
 
+import threading
+
 from nvtx_hooks._emitters import torch_has_nvtx
 from nvtx_hooks._options import Options
 from nvtx_hooks._patching import ModuleT, Patch, install
 from nvtx_hooks._selection import Selection
-from nvtx_hooks._stack import LABEL
-from nvtx_hooks._stack import threads as _thread_local
+from nvtx_hooks._stack import LABEL, OPENED, states, unshown
 
 __all__ = ["patch"]
 
@@ -49,7 +50,9 @@ def _add_nvtx_hooks(model: ModuleT, name: str, add_backward_hooks: bool = True) 
 
 def _get_active_ranges() -> set[str]:
     """The labels that are open in the calling thread now."""
-    return {entry[LABEL].text for entry in _thread_local.stack}
+    state = states.get(threading.get_ident())
+    entries = state.entries() if state else ()
+    return {entry[LABEL].text for entry in entries if entry[OPENED] is not unshown}
 
 
 def _options(backward: bool) -> Options:

@@ -24,7 +24,7 @@ class Emitter(Protocol):
         """Make, once, what `push` takes for ranges of this text and phase."""
 
     def push(self, prepared: Any) -> Any:
-        """Open a range; what comes back goes to the `pop` that closes it."""
+        """Open a range; answer None, or what is to be called in place of `pop` to close it."""
 
-    def pop(self, opened: Any) -> None:
+    def pop(self) -> Any:
         """Close the innermost range of the calling thread."""

@@ -27,7 +27,7 @@ class NvtxEmitter:
         # nvtx gives a stand-in of another class for a domain that no tool wants.
         self.attached = isinstance(self._domain, nvtx.Domain)
         self.push = self._domain.push_range
-        self._pop_range = self._domain.pop_range
+        self.pop = self._domain.pop_range
 
     def prepare(self, text: str, phase: Phase, payload: Mapping[str, Any] | None = None) -> Any:
         """Make the event attributes; the text is registered in the domain once.
@@ -40,7 +40,3 @@ class NvtxEmitter:
             category=phase.value,
             payload=record(payload) if payload and self.attached and has_numpy() else None,
         )
-
-    def pop(self, _: object) -> None:
-        """Close the innermost range of this domain in the calling thread."""
-        self._pop_range()

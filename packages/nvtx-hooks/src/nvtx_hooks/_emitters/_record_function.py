@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from torch.autograd.profiler import record_function
@@ -23,15 +24,13 @@ class RecordFunctionEmitter:
         del phase, payload
         return text
 
-    def push(self, prepared: str) -> record_function | None:
+    def push(self, prepared: str) -> Callable[[], None] | None:
         """Open an annotation where a profiler runs and no tracer would record the call itself."""
         if not profiler_runs() or is_tracing():
             return None
         opened = record_function(prepared)
         opened.__enter__()  # type: ignore[no-untyped-call]
-        return opened
+        return partial(opened.__exit__, None, None, None)
 
-    def pop(self, opened: record_function | None) -> None:
-        """Close an annotation that was opened."""
-        if opened is not None:
-            opened.__exit__(None, None, None)
+    def pop(self) -> None:
+        """Close what was not opened."""

@@ -42,7 +42,7 @@ class TorchEmitter:
         """Open a range in the calling thread; the depth that PyTorch answers is ignored."""
         self._push(prepared)
 
-    def pop(self, _: object) -> None:
+    def pop(self) -> None:
         """Close the innermost range of the default domain in the calling thread."""
         self._pop()
 
