@@ -70,9 +70,8 @@ def report(question: str, results: list[Result]) -> None:
     print(f"\n{question}")
     print(f"{'':36} {'M rows/s':>9} {'ns a row':>9} {'CPU ns':>9} {'bytes':>6}  time of the first")
     for result in results:
-        ratio = (result.median / result.rows) / (base.median / base.rows)
+        row, cpu_row = result.median / result.rows, result.cpu_median / result.rows
         print(
-            f"{result.name:36} {result.rows / result.median / 1e6:9.2f} "
-            f"{result.median / result.rows * 1e9:9.1f} {result.cpu_median / result.rows * 1e9:9.1f} "
-            f"{result.size / result.rows:6.1f} {ratio:7.2f}x"
+            f"{result.name:36} {1e-6 / row:9.2f} {row * 1e9:9.1f} {cpu_row * 1e9:9.1f} "
+            f"{result.size / result.rows:6.1f} {row * base.rows / base.median:7.2f}x"
         )
