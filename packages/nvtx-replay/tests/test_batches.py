@@ -181,3 +181,28 @@ def test_wrong_batches_are_refused(stream):
         stream.write_event_batch(WORK, [(1, 2)])
     with pytest.raises(TypeError, match="BatchOrdering"):
         stream.write_event_batch(WORK, [(1, 2, "", 0)], ordering="sorted")
+
+
+def test_rows_of_a_batch_that_nobody_closed_are_written_when_the_stream_closes(opened, recorded):
+    with opened() as session:
+        with session.stream("s") as stream:
+            stream.batch(WORK).append(start=1, end=2, message="a", n=3)
+        other = session.stream("t")
+        other.open()
+        other.batch(WORK).append(start=4, end=5, message="b", n=6)
+    assert [row["begin"] for row in recorded().events] == [1, 4]
+
+
+def test_rows_that_wait_are_written_when_an_exception_ends_the_block(opened, recorded):
+    session = opened()
+
+    def fail():
+        with session, session.stream("s") as stream, stream.batch(WORK) as batch:
+            batch.append(start=1, end=2, message="a", n=3)
+            stream.batch(WORK).append(start=2, end=1, message="a", n=3)
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        fail()
+    assert [row["begin"] for row in recorded().events] == [1]
+    assert session.report.skipped == {"batch_not_written": 1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import nvtx.writer
@@ -25,6 +25,9 @@ from nvtx_replay._single import SingleEvents, StreamSetup
 from nvtx_replay._spans import check_promise, ends_not_before
 from nvtx_replay._times import Times, times_of
 from nvtx_replay.errors import TableError
+
+if TYPE_CHECKING:
+    from nvtx_replay.batch import Batch
 
 _MAX_KNOWN = 4096
 
@@ -47,11 +50,17 @@ class Batches(SingleEvents):
         self.dates = setup.dates
         self._counters = setup.counters
         self._known: dict[int, _Known] = {}
+        self._batches: list[Batch] = []
 
     @property
     def faults(self) -> Faults:
         """The stream's way of handling faults."""
         return self._faults
+
+    def forget(self, batch: Batch) -> None:
+        """Take a batch off the list of those to be written when the stream closes."""
+        if batch in self._batches:
+            self._batches.remove(batch)
 
     def register(self, schema: Any) -> Any:
         """Return the ``nvtx.writer.Schema`` of a schema, registered in the stream's domain.

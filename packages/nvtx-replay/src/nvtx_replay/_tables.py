@@ -230,9 +230,12 @@ class Tables(Batches):
         Returns
         -------
         Batch
-            Use it in a ``with`` statement.
+            Use it in a ``with`` statement; one that is not closed is written when the stream
+            closes.
         """
-        return Batch(self, schema, rows)
+        batch = Batch(self, schema, rows)
+        self._batches.append(batch)
+        return batch
 
 
 def _column_or_number(table: Table, given: str | int | None, part: str) -> Column | int | None:

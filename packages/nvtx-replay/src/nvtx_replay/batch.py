@@ -82,6 +82,19 @@ class Batch:
         columns = {name: [row[name] for row in rows] for name in self._names}
         self._stream.write_columns(self._schema, columns, len(rows), first)
 
+    @property
+    def waiting(self) -> int:
+        """How many rows wait to be written."""
+        return len(self._rows)
+
+    def close(self) -> None:
+        """Write the rows that wait; the stream then forgets the batch.
+
+        A batch that is not closed is written when its stream closes.
+        """
+        self._stream.forget(self)
+        self.flush()
+
     def __enter__(self) -> Batch:
         return self
 
@@ -91,4 +104,4 @@ class Batch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.flush()
+        self.close()

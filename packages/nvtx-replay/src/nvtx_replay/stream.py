@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from nvtx_replay._tables import Tables
+from nvtx_replay.errors import ReplayError
 
 
 class Stream(Tables):
@@ -66,14 +67,19 @@ class Stream(Tables):
                 close()
 
     def settle(self, *, quiet: bool = False) -> None:
-        """Treat ranges that are open as ``on_error`` says; closing the stream does it too.
+        """Write what waits in batches, and treat open ranges as ``on_error`` says.
+
+        Closing the stream does it too.
 
         Parameters
         ----------
         quiet : bool, optional
             Never raise: count instead.
         """
-        count = self._open.count if self._is_open else 0
+        if not self._is_open:
+            return
+        self._flush_batches(quiet=quiet)
+        count = self._open.count
         if not count:
             return
         told = f"{count} range(s) left open: {self._open.describe()}"
@@ -82,6 +88,17 @@ class Stream(Tables):
             self._faults.report.skip("range_left_open", count, f"stream {self.name!r}: {told}")
         elif self._faults.rows("range_left_open", told, (), count=count):
             self._end_open(scopes, ids)
+
+    def _flush_batches(self, *, quiet: bool) -> None:
+        """Write what waits in batches that nobody closed."""
+        for batch in list(self._batches):
+            count = batch.waiting
+            try:
+                batch.close()
+            except ReplayError as error:
+                if not quiet:
+                    raise
+                self._faults.report.skip("batch_not_written", count, str(error))
 
     def __enter__(self) -> Stream:
         self.open()
