@@ -10,10 +10,14 @@ import textwrap
 from pathlib import Path
 
 
+#: From 3.12 on, Python warns of every fork beside a thread; that it works is what is tested.
+_FORKS = "ignore:This process:DeprecationWarning"
+
+
 def run(script: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a script in `folder`; it is given up after a minute, which a hang would need."""
     return subprocess.run(
-        [sys.executable, "-W", "error", "-c", textwrap.dedent(script)],
+        [sys.executable, "-W", "error", "-W", _FORKS, "-c", textwrap.dedent(script)],
         cwd=folder,
         env={**os.environ, **environment},
         capture_output=True,

@@ -273,6 +273,31 @@ def test_a_hung_probe_delays_neither_the_others_nor_stop() -> None:
         lane.join(60)
 
 
+def test_a_probe_that_still_hangs_is_left_out_of_the_next_run() -> None:
+    hang, entered = threading.Event(), threading.Event()
+    reads: list[int] = []
+
+    def stuck() -> tuple[int]:
+        reads.append(1)
+        if len(reads) > 1:
+            entered.set()
+            assert hang.wait(60)
+        return (1,)
+
+    sampler = CounterSampler([FunctionProbe("slow", {"n": np.int64}, stuck)], interval=0.001)
+    sampler.start()
+    lanes = [t for t in threading.enumerate() if t.name.startswith("nvtx-counters")]
+    assert entered.wait(60)
+    sampler.stop(timeout=0.01)
+    sampler.step()
+    state = sampler.report().probes[0].state
+    sampler.stop(timeout=0.01)
+    assert state == "is left out: a read of the last run still hangs"
+    hang.set()
+    for lane in lanes:
+        lane.join(60)
+
+
 def test_a_search_that_hangs_does_not_hold_stop_up(tmp_path: Path) -> None:
     hang, entered = threading.Event(), threading.Event()
 

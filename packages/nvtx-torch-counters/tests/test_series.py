@@ -82,9 +82,17 @@ def test_reasons_mean_what_nvtx_means_by_them() -> None:
         (6, 2.5),
     )
     assert samples.values["count"].tolist() == [5, 5, 0, 0, 0, 0, 6]
-    assert samples.valid["count"].tolist() == [True, True, True, True, False, False, True]
-    assert samples.values["share"][samples.valid["share"]].tolist() == [1.5, 1.5, 0.0, 0.0, 2.5]
+    assert samples.valid["count"].tolist() == [True, True, True, True, False, True, True]
+    assert samples.known.tolist() == samples.valid["count"].tolist()
+    shares = samples.values["share"][samples.valid["share"]].tolist()
+    assert shares == [1.5, 1.5, 0.0, 0.0, 0.0, 2.5]
     assert [why for why in samples.gap if why] == ["the probe has no value"]
+
+
+def test_unchanged_after_a_gap_repeats_the_value_before_it() -> None:
+    _, samples = recorded((5, 1.5), Unavailable("asleep"), CounterNoValueReason.UNCHANGED)
+    assert samples.values["count"].tolist()[2] == 5
+    assert samples.valid["count"].tolist() == [True, False, True]
 
 
 def test_unchanged_before_any_value_is_unknown() -> None:

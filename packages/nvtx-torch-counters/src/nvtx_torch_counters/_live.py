@@ -10,7 +10,7 @@ import numpy as np
 from nvtx import CounterNoValueReason, Domain, TimestampType, get_domain
 
 from ._clock import RealtimeTie
-from ._ring import UNCHANGED
+from ._ring import VALUE, ZERO
 from ._series import Series
 from .samples import Samples, samples_of
 
@@ -40,13 +40,13 @@ class LiveCounter:
         """Send what is new. Threads may call it at once."""
         series = self._series
         with self._lock:
-            # From the last row that says its own values, which later ones may repeat.
+            # From the last row that says values of its own, which later ones may repeat.
             rows = series.ring.rows(self._anchor)
             new = samples_of(self._name, series.schema, rows, series.reasons.texts, self._tie)
             unsent = max(0, self._sent - rows.first)
             self._sent = rows.first + len(new)
-            own = np.flatnonzero(rows.state != UNCHANGED)
-            self._anchor = rows.first + int(own[-1]) if len(own) else self._anchor
+            said = np.flatnonzero((rows.state == VALUE) | (rows.state == ZERO))
+            self._anchor = rows.first + int(said[-1]) if len(said) else self._anchor
             self._send(new, unsent)
 
     def _send(self, new: Samples, unsent: int) -> None:

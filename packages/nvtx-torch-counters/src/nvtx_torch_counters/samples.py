@@ -86,9 +86,11 @@ def samples_of(
     name: str, schema: Schema, rows: RingRows, texts: list[str], tie: RealtimeTie
 ) -> Samples:
     """Turn raw rows of a ring into samples: states resolved, times on both clocks."""
-    latest = _latest_own(rows.state)
+    said = (rows.state == VALUE) | (rows.state == ZERO)
+    # UNCHANGED repeats the last value that was said, also across a gap.
+    latest = np.maximum.accumulate(np.where(said, np.arange(len(said)), 0))
     state = rows.state[latest]
-    known = (state == VALUE) | (state == ZERO)
+    known = said | ((rows.state == UNCHANGED) & said[latest])
     values, valid = {}, {}
     for field, column in zip(schema.names, rows.columns, strict=True):
         shown = np.where(state == VALUE, column[latest], column.dtype.type(0))
@@ -108,9 +110,3 @@ def samples_of(
         known=known,
         state=rows.state,
     )
-
-
-def _latest_own(state: npt.NDArray[np.uint8]) -> npt.NDArray[np.intp]:
-    """Return for each row the last row at or before it that is not UNCHANGED, else row 0."""
-    own = np.where(state == UNCHANGED, 0, np.arange(len(state)))
-    return np.maximum.accumulate(own)
