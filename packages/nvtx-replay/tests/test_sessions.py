@@ -136,6 +136,14 @@ def test_ending_twice_is_an_error_but_leaving_an_ended_block_is_not(opened, reco
     assert [call.member for call in recorded().calls].count("SessionEnd") == 1
 
 
+def test_a_session_that_is_begun_again_starts_afresh(opened, recorded):
+    session = opened()
+    for _ in range(2):
+        with session, session.stream("s") as stream:
+            stream.write_marks({"time": [1, 2], "message": ["m", "m"]})
+        assert [row["message"] for row in recorded().events] == ["m", "m"]
+
+
 def test_closing_the_backend_ends_the_session(recorder, opened, recorded):
     backend = nvtx.writer.load_backend(recorder)
     with opened(backend=backend) as session, session.stream("s") as stream:

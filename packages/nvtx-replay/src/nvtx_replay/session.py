@@ -136,6 +136,10 @@ class Session:
                 stream.settle(quiet=quiet)
             except ReplayError as error:  # noqa: PERF203 - all are settled first
                 fault = fault or error
+        # What was registered is gone with the session, which may be begun again.
+        self._streams.clear()
+        self._stores.clear()
+        self._books.clear()
         with self._opened.explained():
             end()
         if fault is not None:
