@@ -30,6 +30,11 @@ class Result:
         return statistics.median(self.seconds)
 
     @property
+    def rate(self) -> float:
+        """Rows a second."""
+        return self.rows / self.median
+
+    @property
     def cpu_median(self) -> float:
         """Median seconds of CPU of a round."""
         return statistics.median(self.cpu_seconds)
