@@ -9,7 +9,6 @@ import sys
 import textwrap
 from pathlib import Path
 
-
 #: From 3.12 on, Python warns of every fork beside a thread; that it works is what is tested.
 _FORKS = "ignore:This process:DeprecationWarning"
 

@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 import os
+import struct
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +17,7 @@ from nvtx_torch_counters._ring import UNAVAILABLE, VALUE, Ring
 def test_the_newest_rows_stay_and_the_others_are_counted(
     capacity: int, values: list[int], since: int
 ) -> None:
-    ring = Ring([np.int64, np.float64], capacity)
+    ring = Ring("qd", capacity)
     for at, number in enumerate(values):
         ring.append(at, 1, (number, at / 2))
     rows = ring.rows(since)
@@ -34,7 +34,7 @@ def test_a_large_ring_takes_memory_only_for_its_rows() -> None:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     before = resident()
-    rings = [Ring([np.int64] * 6, 1 << 20) for _ in range(4)]  # 67 MB each when full
+    rings = [Ring("q" * 6, 1 << 20) for _ in range(4)]  # 67 MB each when full
     for ring in rings:
         ring.append(1, 0, range(6))
     assert resident() - before < 4 << 20
@@ -43,10 +43,10 @@ def test_a_large_ring_takes_memory_only_for_its_rows() -> None:
 
 @pytest.mark.parametrize("bad", [(1, "x"), (2**63, 1.0), (1.5, 1.0), (1,)])
 def test_a_row_that_does_not_fit_changes_nothing(bad: tuple[object, ...]) -> None:
-    ring = Ring([np.int64, np.float64], 2)
+    ring = Ring("qd", 2)
     for at in range(3):
         ring.append(at, 0, (at, float(at)))
-    with pytest.raises((TypeError, ValueError, OverflowError)):
+    with pytest.raises(struct.error):
         ring.append(9, 0, bad)  # type: ignore[arg-type]
     rows = ring.rows()
     assert rows.time.tolist() == [1, 2]
@@ -55,7 +55,7 @@ def test_a_row_that_does_not_fit_changes_nothing(bad: tuple[object, ...]) -> Non
 
 
 def test_a_state_takes_the_place_of_values() -> None:
-    ring = Ring([np.int64], 4)
+    ring = Ring("q", 4)
     ring.append(1, 0, (7,))
     ring.append_state(2, 0, UNAVAILABLE, 3)
     ring.append(3, 0, (8,))

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 from nvtx import CounterNoValueReason
 from nvtx_schema import Schema
 
@@ -57,7 +56,7 @@ class Series:
 
     def _clear(self) -> None:
         self.busy = threading.Lock()
-        self.ring = Ring([np.float64 if f else np.int64 for f in self._floats], self.capacity)
+        self.ring = Ring("".join("d" if f else "q" for f in self._floats), self.capacity)
         self.reasons = Reasons()
         self.reads = self.gaps = self.read_ns = self.slowest_ns = 0
         self.stopped: str | None = "not started"
@@ -155,9 +154,8 @@ class Series:
             raise ProbeError(f"{len(row)} values for {len(self._floats)} fields")
         values: Sequence[Any] = row
         if None in row:
-            values = [
-                math.nan if v is None and f else v for v, f in zip(row, self._floats, strict=True)
-            ]
+            pairs = zip(row, self._floats, strict=True)
+            values = [math.nan if value is None and f else value for value, f in pairs]
         self.ring.append(time_ns, error_ns, values)
         self._last_ns = time_ns
         self._gap_reason = -1
