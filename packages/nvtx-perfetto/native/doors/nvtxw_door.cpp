@@ -15,7 +15,8 @@ namespace {
 
 nvtxwResultCode_t code_of(Status status) {
   switch (status) {
-    case Status::kOk: return NVTXW_RESULT_SUCCESS;
+    case Status::kOk:
+    case Status::kDropped: return NVTXW_RESULT_SUCCESS;
     case Status::kInvalid: return NVTXW_RESULT_INVALID_ARGUMENT;
     case Status::kNotSupported: return NVTXW_RESULT_NOT_SUPPORTED;
     case Status::kFailed: break;
@@ -39,6 +40,7 @@ nvtxwResultCode_t guarded(const Call& call) noexcept {
   return NVTXW_RESULT_FAILED;
 }
 
+Status no_session() { return fail(Status::kInvalid, "the session handle is none, or has ended"); }
 Status no_domain() { return fail(Status::kInvalid, "the domain handle is none, or has ended"); }
 Status no_stream() { return fail(Status::kInvalid, "the stream handle is none, or was closed"); }
 
@@ -82,8 +84,8 @@ nvtxwResultCode_t session_begin(const nvtxwSessionAttributes_t* given,
     }
     NvtxwTables& all = nvtxw_tables();
     std::string name = text_or_empty(attributes.name);
-    auto session = std::make_shared<Session>(name, parse_config(attributes.configString, name),
-                                             all.streams);
+    auto session =
+        std::make_shared<Session>(name, parse_config(attributes.configString, name), all.streams);
     Status status = session->begin();
     if (status != Status::kOk) return status;
     uint64_t handle = all.sessions.add(session);
@@ -107,11 +109,13 @@ nvtxwResultCode_t domain_register(nvtxwSessionHandle_t session_handle,
     bool sized = read_sized(given, attributes);
     NvtxwTables& all = nvtxw_tables();
     auto session = all.sessions.get(to_handle(session_handle));
-    if (!session) return fail(Status::kInvalid, "the session handle is none, or has ended");
+    if (!session) return no_session();
     if (!out || (given && !sized)) {
-      return fail(Status::kInvalid, "DomainRegister needs a place for the handle, and a structSize");
+      return fail(Status::kInvalid,
+                  "DomainRegister needs a place for the handle, and a structSize");
     }
     std::lock_guard<std::mutex> lock(session->mutex());
+    if (session->ending()) return no_session();
     *out = static_cast<nvtxDomainHandle_t>(
         to_pointer(all.domain_handle(session, text_or_empty(attributes.name))));
     return Status::kOk;
@@ -167,8 +171,9 @@ nvtxwResultCode_t scope_register(nvtxDomainHandle_t handle, const nvtxScopeAttr_
     uint64_t parent = attributes.parentScope;
     bool anchor = parent <= NVTX_SCOPE_CURRENT_HW_MACHINE || parent == NVTX_SCOPE_CURRENT_VM;
     if (parent < kPredefinedScopes && !anchor) {
-      return fail(Status::kInvalid, "NVTX_SCOPE_CURRENT_* other than machine and VM cannot be a"
-                                    " parent in a written trace");
+      return fail(Status::kInvalid,
+                  "NVTX_SCOPE_CURRENT_* other than machine and VM cannot be a"
+                  " parent in a written trace");
     }
     return register_id(attributes.scopeId, out, [&](uint64_t wanted, std::string& problem) {
       return domain.add_scope(attributes.path, parent, wanted, problem);
@@ -224,8 +229,8 @@ nvtxwResultCode_t counter_register(nvtxDomainHandle_t handle, const nvtxCounterA
   });
 }
 
-nvtxwResultCode_t time_domain_register(nvtxDomainHandle_t handle,
-                                       const nvtxTimeDomainAttr_t* given, uint64_t* out) noexcept {
+nvtxwResultCode_t time_domain_register(nvtxDomainHandle_t handle, const nvtxTimeDomainAttr_t* given,
+                                       uint64_t* out) noexcept {
   return with_domain(handle, [&](Domain& domain, Session&) {
     if (out) *out = 0;
     if (!given) return fail(Status::kInvalid, "no time domain attributes");
@@ -253,7 +258,7 @@ nvtxwResultCode_t stream_open(nvtxwSessionHandle_t session_handle,
     nvtxwStreamAttributes_t attributes;
     NvtxwTables& all = nvtxw_tables();
     auto session = all.sessions.get(to_handle(session_handle));
-    if (!session) return fail(Status::kInvalid, "the session handle is none, or has ended");
+    if (!session) return no_session();
     if (!out || !read_sized(given, attributes)) {
       return fail(Status::kInvalid, "StreamOpen needs attributes and a place for the handle");
     }
@@ -261,6 +266,7 @@ nvtxwResultCode_t stream_open(nvtxwSessionHandle_t session_handle,
     Status status = read_stream(attributes, spec);
     if (status != Status::kOk) return status;
     std::lock_guard<std::mutex> lock(session->mutex());
+    if (session->ending()) return no_session();
     uint64_t domain = attributes.domain ? to_handle(attributes.domain)
                                         : all.domain_handle(session, std::string());
     auto entry = all.domains.get(domain);
@@ -281,10 +287,9 @@ nvtxwResultCode_t stream_open(nvtxwSessionHandle_t session_handle,
 
 nvtxwResultCode_t stream_close(nvtxwStreamHandle_t handle) noexcept {
   return guarded([&] {
-    auto stream = nvtxw_tables().streams.remove(to_handle(handle));
-    if (!stream) return no_stream();
-    stream->close();
-    return Status::kOk;
+    auto stream =
+        nvtxw_tables().streams.remove(to_handle(handle), [](Stream& last) { last.close(); });
+    return stream ? Status::kOk : no_stream();
   });
 }
 
@@ -313,17 +318,16 @@ nvtxwResultCode_t event_batch_write(nvtxwStreamHandle_t handle,
 
 nvtxwResultCode_t counter_write(nvtxwStreamHandle_t handle, int64_t time, uint64_t counter,
                                 const void* data, size_t size) noexcept {
-  return with_stream(handle, [&](Stream& stream) {
-    return stream.write_sample(time, counter, data, size);
-  });
+  return with_stream(
+      handle, [&](Stream& stream) { return stream.write_sample(time, counter, data, size); });
 }
 
-nvtxwResultCode_t counter_no_value_write(nvtxwStreamHandle_t handle, int64_t time,
-                                         uint64_t counter, uint8_t reason) noexcept {
+nvtxwResultCode_t counter_no_value_write(nvtxwStreamHandle_t handle, int64_t time, uint64_t counter,
+                                         uint8_t reason) noexcept {
   return with_stream(handle, [&](Stream& stream) {
     if (reason > NVTX_COUNTER_SAMPLE_UNAVAILABLE) {
-      return fail(Status::kInvalid, "unknown reason " + std::to_string(reason) +
-                                        " for a sample without a value");
+      return fail(Status::kInvalid,
+                  "unknown reason " + std::to_string(reason) + " for a sample without a value");
     }
     return stream.write_no_value(time, counter, static_cast<NoValue>(reason));
   });
@@ -339,8 +343,9 @@ nvtxwResultCode_t counter_batch_write(nvtxwStreamHandle_t handle,
     constexpr uint64_t kIntervals = NVTX_COUNTER_BATCH_FLAG_BEGINTIME_INTERVAL_PAIR |
                                     NVTX_COUNTER_BATCH_FLAG_ENDTIME_INTERVAL_PAIR;
     if (given->flags & kIntervals) {
-      return fail(Status::kNotSupported, "begin or end time with an interval is not read yet;"
-                                         " give each sample its time");
+      return fail(Status::kNotSupported,
+                  "begin or end time with an interval is not read yet;"
+                  " give each sample its time");
     }
     Stream::CounterBatch batch;
     batch.counter = given->counterId;
@@ -353,13 +358,11 @@ nvtxwResultCode_t counter_batch_write(nvtxwStreamHandle_t handle,
   });
 }
 
-nvtxwResultCode_t time_sync_point_write(nvtxwStreamHandle_t handle, uint64_t first,
-                                        uint64_t second, int64_t time_first,
-                                        int64_t time_second) noexcept {
+nvtxwResultCode_t time_sync_point_write(nvtxwStreamHandle_t handle, uint64_t first, uint64_t second,
+                                        int64_t time_first, int64_t time_second) noexcept {
   nvtxSyncPoint_t point{time_first, time_second};
-  return with_stream(handle, [&](Stream& stream) {
-    return stream.tie_clocks(first, second, &point, 1);
-  });
+  return with_stream(handle,
+                     [&](Stream& stream) { return stream.tie_clocks(first, second, &point, 1); });
 }
 
 nvtxwResultCode_t time_sync_point_table_write(nvtxwStreamHandle_t handle, uint64_t source,
@@ -380,18 +383,28 @@ nvtxwResultCode_t timestamp_conversion_factor_write(nvtxwStreamHandle_t handle, 
   });
 }
 
-constexpr nvtxwInterface_v2_t kInterface = {
-    session_begin,          session_end,
-    domain_register,        category_register,
-    string_register,        resource_register,
-    scope_register,         schema_register,
-    enum_register,          counter_register,
-    time_domain_register,   stream_open,
-    stream_close,           event_write,
-    event_batch_write,      counter_write,
-    counter_no_value_write, counter_batch_write,
-    time_sync_point_write,  time_sync_point_table_write,
-    timestamp_conversion_factor_write, {}};
+constexpr nvtxwInterface_v2_t kInterface = {session_begin,
+                                            session_end,
+                                            domain_register,
+                                            category_register,
+                                            string_register,
+                                            resource_register,
+                                            scope_register,
+                                            schema_register,
+                                            enum_register,
+                                            counter_register,
+                                            time_domain_register,
+                                            stream_open,
+                                            stream_close,
+                                            event_write,
+                                            event_batch_write,
+                                            counter_write,
+                                            counter_no_value_write,
+                                            counter_batch_write,
+                                            time_sync_point_write,
+                                            time_sync_point_table_write,
+                                            timestamp_conversion_factor_write,
+                                            {}};
 
 }  // namespace
 }  // namespace nvtx_perfetto

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <vector>
 
 namespace nvtx_perfetto {
@@ -12,33 +13,42 @@ namespace {
 
 // Never freed: a thread may still hold a handle while the process ends.
 std::atomic<NvtxwTables*> tables{nullptr};
+std::atomic<uint8_t> epoch{0};
 
-NvtxwTables* first_tables() {
-  static NvtxwTables* made = [] {
-    auto* fresh = new NvtxwTables;
-    tables.store(fresh, std::memory_order_release);
+void watch_process() {
+  static const bool watching = [] {
     pthread_atfork(nullptr, nullptr, [] {
-      tables.store(new NvtxwTables, std::memory_order_release);
+      if (tables.exchange(nullptr)) epoch.fetch_add(1);
     });
     std::atexit([] { end_all_nvtxw_sessions(); });
-    return fresh;
+    return true;
   }();
-  return made;
+  static_cast<void>(watching);
+}
+
+// A forked child makes its tables when it needs them, and takes no lock that its parent may
+// have held.
+NvtxwTables* make_tables() {
+  auto fresh = std::make_unique<NvtxwTables>(epoch.load());
+  NvtxwTables* found = nullptr;
+  return tables.compare_exchange_strong(found, fresh.get()) ? fresh.release() : found;
 }
 
 }  // namespace
 
 NvtxwTables& nvtxw_tables() {
   NvtxwTables* found = tables.load(std::memory_order_acquire);
-  return found ? *found : *first_tables();
+  if (found) return *found;
+  watch_process();
+  return *make_tables();
 }
 
 uint64_t NvtxwTables::domain_handle(const std::shared_ptr<Session>& session,
                                     const std::string& name) {
   uint64_t& handle = session->domain_handle(name);
   if (handle == 0) {
-    handle = domains.add(std::make_shared<DomainEntry>(
-        DomainEntry{session->domain(name), session}));
+    handle =
+        domains.add(std::make_shared<DomainEntry>(DomainEntry{session->domain(name), session}));
   }
   return handle;
 }
@@ -54,6 +64,7 @@ Status end_nvtxw_session(NvtxwTables& all, uint64_t handle) {
   std::vector<uint64_t> domains;
   {
     std::lock_guard<std::mutex> lock(session->mutex());
+    session->refuse_more();
     streams = session->stream_handles();
     domains = session->domain_handles();
   }
@@ -64,7 +75,9 @@ Status end_nvtxw_session(NvtxwTables& all, uint64_t handle) {
 }
 
 void end_all_nvtxw_sessions() {
-  NvtxwTables& all = nvtxw_tables();
+  NvtxwTables* found = tables.load(std::memory_order_acquire);
+  if (!found) return;
+  NvtxwTables& all = *found;
   for (;;) {
     uint64_t handle = 0;
     {

@@ -20,9 +20,16 @@ struct DomainEntry {
 // All that NVTXW handles of this process stand for. A forked child has tables of its own,
 // so that inherited handles find nothing there, whatever their parent was doing.
 struct NvtxwTables {
-  HandleTable<Session> sessions{0xA1};
-  HandleTable<DomainEntry> domains{0xA2};
-  HandleTable<Stream> streams{0xA3};
+  // `epoch`: how many forks lie between the first process and this one.
+  explicit NvtxwTables(uint8_t epoch)
+      : sessions(0xA1, first_generation(epoch)), domains(0xA2, first_generation(epoch)),
+        streams(0xA3, first_generation(epoch)) {}
+
+  static uint32_t first_generation(uint8_t epoch) { return uint32_t{epoch} << 24 | 1; }
+
+  HandleTable<Session> sessions;
+  HandleTable<DomainEntry> domains;
+  HandleTable<Stream> streams;
   std::mutex mutex;
   std::set<uint64_t> open_sessions;
 

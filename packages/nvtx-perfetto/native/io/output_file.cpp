@@ -90,6 +90,11 @@ bool OutputFile::patch_start(const void* bytes, size_t size) noexcept {
 std::string OutputFile::close() noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
   if (fd_ >= 0) {
+    struct stat found;
+    if (seekable_ && ::fstat(fd_, &found) == 0 && found.st_nlink == 0) {
+      failed_.store(true, std::memory_order_relaxed);
+      if (error_.empty()) error_ = "the output " + path_ + " was deleted while it was written";
+    }
     // A forked child shares the lock, and would keep it beyond this file's life.
     if (seekable_) ::flock(fd_, LOCK_UN);
     // Some file systems (NFS, quotas) report a lost write only here.

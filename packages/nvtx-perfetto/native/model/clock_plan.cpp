@@ -26,6 +26,11 @@ std::string clock_name(ClockKey key) {
 ClockPlan::Verdict ClockPlan::admit(ClockKey key, bool own, std::string& problem) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (first_ == kNoClock) first_ = key;
+  if (rules_.unrelated_allowed) {
+    // Whether a clock must start at 0 shows when all are known.
+    if (!own && (trace_ == kNoClock || key == builtin_key(kRealtime))) trace_ = key;
+    return Verdict::kDeferred;
+  }
   if (own) return Verdict::kDeferred;
   if (trace_ == kNoClock || trace_ == key) {
     trace_ = key;
@@ -36,7 +41,7 @@ ClockPlan::Verdict ClockPlan::admit(ClockKey key, bool own, std::string& problem
     if (key == builtin_key(kRealtime)) trace_ = key;
     return Verdict::kDirect;
   }
-  if (ties_.tied(key, trace_) || rules_.unrelated_allowed) return Verdict::kDeferred;
+  if (ties_.tied(key, trace_)) return Verdict::kDeferred;
   problem = "the trace is on " + clock_name(trace_) + " and nothing ties " + clock_name(key) +
             " to it; write a sync point first, set clock_snapshot=host when both are this"
             " machine's, or unrelated_clocks=allow to start each clock at 0";
@@ -63,39 +68,49 @@ void ClockPlan::note_time(ClockKey key, int64_t time) {
 void ClockPlan::settle() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (trace_ == kNoClock) trace_ = first_;
-  settled_ = true;
+  for (const auto& [key, time] : earliest_) {
+    if (ties_.tied(key, trace_)) continue;
+    apart_ = rules_.unrelated_allowed;
+    if (apart_) summary_.add(Count::kUnrelatedClocks);
+  }
+}
+
+// The clock that stands for all that are tied to one another: the trace's, or the first.
+ClockKey ClockPlan::kin(ClockKey key) const {
+  if (ties_.tied(key, trace_)) return trace_;
+  for (const auto& [other, time] : earliest_) {
+    if (ties_.tied(key, other)) return other;
+  }
+  return key;
+}
+
+// The first time on a clock or on any that is tied to it.
+int64_t ClockPlan::earliest_of(ClockKey key) const {
+  int64_t least = INT64_MAX;
+  for (const auto& [other, time] : earliest_) {
+    int64_t there;
+    if (ties_.tied(other, key) && convert(ties_.path(other, key), time, there)) {
+      least = std::min(least, there);
+    }
+  }
+  return least == INT64_MAX ? 0 : least;
 }
 
 const ClockPlan::Conversion& ClockPlan::conversion(ClockKey from, ClockKey to) const {
   auto [found, fresh] = conversions_.try_emplace({from, to});
   Conversion& out = found->second;
   if (!fresh) return out;
-  if (from == to) {
-    out.way = Way::kSame;
-  } else if (ties_.tied(from, to)) {
-    out.way = Way::kTied;
-    out.steps = ties_.path(from, to);
-    for (const auto& step : out.steps) summary_.raise(Count::kClockResidualNs, step.residual());
-    if (ties_.bad_points()) summary_.raise(Count::kBadSyncPoints, ties_.bad_points());
-  } else if (rules_.unrelated_allowed) {
-    out.way = Way::kShifted;
-    auto earliest = earliest_.find(from);
-    out.shift = earliest == earliest_.end() ? 0 : earliest->second;
-    summary_.add(Count::kUnrelatedClocks);
-  }
+  ClockKey on = apart_ ? kin(from) : to;
+  if (!ties_.tied(from, on)) return out;
+  out.possible = true;
+  out.steps = ties_.path(from, on);
+  for (const auto& step : out.steps) summary_.raise(Count::kClockResidualNs, step.residual());
+  if (ties_.bad_points()) summary_.raise(Count::kBadSyncPoints, ties_.bad_points());
+  if (apart_) out.shift = earliest_of(on);
   return out;
 }
 
-bool ClockPlan::in_file_range(int64_t time, int64_t& out) const {
-  // Perfetto holds 0 to 2^63 - 1; the last one stands for "never" in here.
-  if (__builtin_add_overflow(time, rules_.time_offset, &out) || out < 0 || out == INT64_MAX) {
-    summary_.add(Count::kDroppedTimes);
-    return false;
-  }
-  return true;
-}
-
-bool ClockPlan::place_direct(const TimeSource& source, int64_t ticks, int64_t& time) const {
+bool ClockPlan::place_scaled(const TimeSource& source, int64_t ticks, int64_t& time) const {
   int64_t nanoseconds;
   if (!source.convert(ticks, nanoseconds)) {
     summary_.add(Count::kDroppedTimes);
@@ -106,7 +121,7 @@ bool ClockPlan::place_direct(const TimeSource& source, int64_t ticks, int64_t& t
 
 bool ClockPlan::place(const TimeSource& source, int64_t ticks, ClockKey target,
                       int64_t& time) const {
-  if (source.key == target) return place_direct(source, ticks, time);
+  if (source.key == target && !apart_) return place_direct(source, ticks, time);
   int64_t nanoseconds;
   if (!source.convert(ticks, nanoseconds)) {
     summary_.add(Count::kDroppedTimes);
@@ -114,12 +129,12 @@ bool ClockPlan::place(const TimeSource& source, int64_t ticks, ClockKey target,
   }
   std::lock_guard<std::mutex> lock(mutex_);
   const Conversion& way = conversion(source.key, target);
-  bool good = way.way == Way::kTied ? convert(way.steps, nanoseconds, nanoseconds)
-                                    : !__builtin_sub_overflow(nanoseconds, way.shift, &nanoseconds);
-  if (way.way == Way::kNone) {
+  if (!way.possible) {
     summary_.add(Count::kDroppedUntied);
     return false;
   }
+  bool good = convert(way.steps, nanoseconds, nanoseconds) &&
+              !__builtin_sub_overflow(nanoseconds, way.shift, &nanoseconds);
   if (!good) summary_.add(Count::kDroppedTimes);
   return good && in_file_range(nanoseconds, time);
 }

@@ -35,7 +35,7 @@ class ClockPlan {
 
   void add_point(ClockKey a, ClockKey b, int64_t time_a, int64_t time_b);
   void add_factor(ClockKey from, ClockKey to, double slope, int64_t at_from, int64_t at_to);
-  // The earliest time seen on a clock that waits, for clocks that start at 0.
+  // A time seen on a clock that waits, for clocks that start at 0.
   void note_time(ClockKey key, int64_t time);
 
   // Decides every conversion; nothing may be admitted afterwards.
@@ -44,21 +44,33 @@ class ClockPlan {
   // (counted). `target` is the clock of the sequence that is written to.
   bool place(const TimeSource& source, int64_t ticks, ClockKey target, int64_t& time) const;
   // The same for a source whose key is the target's; good at any time.
-  bool place_direct(const TimeSource& source, int64_t ticks, int64_t& time) const;
+  bool place_direct(const TimeSource& source, int64_t ticks, int64_t& time) const {
+    if (!source.identity()) return place_scaled(source, ticks, time);
+    return in_file_range(ticks, time);
+  }
 
+  int64_t time_offset() const { return rules_.time_offset; }
   ClockKey trace_clock() const;
   // The built-in clock that times of a key are written on.
   PerfettoClock written_clock(ClockKey key) const;
 
  private:
-  enum class Way { kSame, kTied, kShifted, kNone };
   struct Conversion {
-    Way way = Way::kNone;
+    bool possible = false;
     std::vector<ClockTies::Step> steps;
-    int64_t shift = 0;
+    int64_t shift = 0;  // subtracted after the steps
   };
-  bool in_file_range(int64_t time, int64_t& out) const;
+  bool place_scaled(const TimeSource& source, int64_t ticks, int64_t& time) const;
+  // Perfetto holds 0 to 2^63 - 1; the last one stands for "never" in here.
+  bool in_file_range(int64_t time, int64_t& out) const {
+    bool good = !__builtin_add_overflow(time, rules_.time_offset, &out) && out >= 0 &&
+                out != INT64_MAX;
+    if (!good) summary_.add(Count::kDroppedTimes);
+    return good;
+  }
   const Conversion& conversion(ClockKey from, ClockKey to) const;
+  ClockKey kin(ClockKey key) const;
+  int64_t earliest_of(ClockKey key) const;
 
   const Rules rules_;
   Summary& summary_;
@@ -66,7 +78,7 @@ class ClockPlan {
   ClockTies ties_;
   ClockKey first_ = kNoClock;
   ClockKey trace_ = kNoClock;
-  bool settled_ = false;
+  bool apart_ = false;  // some clocks are tied to nothing, and each starts at 0
   std::map<ClockKey, int64_t> earliest_;
   mutable std::map<std::pair<ClockKey, ClockKey>, Conversion> conversions_;
 };

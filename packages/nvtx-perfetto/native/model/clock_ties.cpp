@@ -105,8 +105,12 @@ bool ClockTies::Step::convert(int64_t from, int64_t& to) const {
   if (linear_) {
     __int128 product = away * mantissa_;
     if (exponent_ >= 0) {
-      if (exponent_ > 10) return false;
-      product <<= exponent_;
+      // Such a slope takes all but the nearest times out of 64 bits.
+      if (exponent_ > 10 || product > INT64_MAX || product < INT64_MIN) {
+        to = first.to;
+        return away == 0;
+      }
+      product *= static_cast<__int128>(1) << exponent_;
     } else {
       product =
           exponent_ < -120 ? 0 : divide_to_nearest(product, static_cast<__int128>(1) << -exponent_);
@@ -118,8 +122,11 @@ bool ClockTies::Step::convert(int64_t from, int64_t& to) const {
                                 [](int64_t time, const Point& p) { return time < p.from; });
   const Point& low = *(after - 1);
   const Point& high = *after;
-  __int128 numerator =
-      (static_cast<__int128>(from) - low.from) * (static_cast<__int128>(high.to) - low.to);
+  __int128 numerator;
+  if (__builtin_mul_overflow(static_cast<__int128>(from) - low.from,
+                             static_cast<__int128>(high.to) - low.to, &numerator)) {
+    return false;
+  }
   __int128 value = divide_to_nearest(numerator, static_cast<__int128>(high.from) - low.from);
   return narrow(value + low.to, to);
 }
@@ -130,9 +137,12 @@ uint64_t ClockTies::Step::residual() const {
   const Point& last = points_.back();
   uint64_t worst = 0;
   for (const Point& point : points_) {
-    __int128 on_line = divide_to_nearest((static_cast<__int128>(point.from) - first.from) *
-                                             (static_cast<__int128>(last.to) - first.to),
-                                         static_cast<__int128>(last.from) - first.from);
+    __int128 numerator;
+    if (__builtin_mul_overflow(static_cast<__int128>(point.from) - first.from,
+                               static_cast<__int128>(last.to) - first.to, &numerator)) {
+      continue;
+    }
+    __int128 on_line = divide_to_nearest(numerator, static_cast<__int128>(last.from) - first.from);
     __int128 off = static_cast<__int128>(point.to) - first.to - on_line;
     worst = std::max(worst, static_cast<uint64_t>(off < 0 ? -off : off));
   }

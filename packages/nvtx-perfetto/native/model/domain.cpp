@@ -14,12 +14,13 @@ std::string without_commas(std::string text) {
   return text;
 }
 
-// Predefined schemas are the same for every domain, and made once.
+// Predefined schemas are the same for every domain, made once and never freed: at exit,
+// sessions may end after static objects went.
 const Schema* predefined(uint64_t type) {
   constexpr uint64_t kTypes = 128;
-  static const std::vector<std::unique_ptr<Schema>> schemas = [] {
-    std::vector<std::unique_ptr<Schema>> all;
-    for (uint64_t t = 0; t < kTypes; ++t) all.push_back(predefined_schema(t));
+  static const auto& schemas = *[] {
+    auto* all = new std::vector<std::unique_ptr<Schema>>;
+    for (uint64_t t = 0; t < kTypes; ++t) all->push_back(predefined_schema(t));
     return all;
   }();
   return type < kTypes ? schemas[type].get() : nullptr;
@@ -144,9 +145,9 @@ uint64_t Domain::add_scope(const char* path, uint64_t parent, uint64_t wanted,
 
 const Scope* Domain::find_scope(uint64_t id) const {
   // The predefined ones below 32 name where the caller runs; a file has but one such place.
-  static const Scope root = [] {
-    Scope scope;
-    scope.root = true;
+  static const auto& root = *[] {
+    auto* scope = new Scope;
+    scope->root = true;
     return scope;
   }();
   if (id < kPredefinedScopes) return &root;

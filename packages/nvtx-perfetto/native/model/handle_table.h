@@ -13,12 +13,14 @@ namespace nvtx_perfetto {
 //
 //   | kind: 8 bits | generation: 32 bits | index: 24 bits |
 //
-// A slot's generation grows when its object goes, so old handles find nothing. Slots are
-// never freed, so any number may be looked up safely.
+// A slot's generation grows when its object goes, so old handles find nothing. It starts at
+// `first_generation`, so that tables of different epochs do not mix up each other's handles.
+// Slots are never freed, so any number may be looked up safely.
 template <typename T>
 class HandleTable {
  public:
-  explicit HandleTable(uint8_t kind) : kind_(kind) {}
+  explicit HandleTable(uint8_t kind, uint32_t first_generation = 1)
+      : kind_(kind), first_generation_(first_generation) {}
 
   // The object of a handle, locked; empty for a handle that is none (any more).
   class Locked {
@@ -46,7 +48,9 @@ class HandleTable {
       if (index >= kChunks * kChunkSize) return 0;
       auto& chunk = chunks_[index / kChunkSize];
       if (!chunk.load(std::memory_order_relaxed)) {
-        chunk.store(new Slot[kChunkSize], std::memory_order_release);
+        auto* slots = new Slot[kChunkSize];
+        for (uint64_t i = 0; i < kChunkSize; ++i) slots[i].generation = first_generation_;
+        chunk.store(slots, std::memory_order_release);
       }
       ++size_;
     }
@@ -84,12 +88,18 @@ class HandleTable {
 
   // Takes the object out; waits for whoever has it locked. Null when it is gone already.
   std::shared_ptr<T> remove(uint64_t handle) {
+    return remove(handle, [](T&) {});
+  }
+  // The same, with a last call that nobody who removes or uses the object can overlap.
+  template <typename LastCall>
+  std::shared_ptr<T> remove(uint64_t handle, const LastCall& last) {
     Slot* slot = slot_of(handle);
     if (!slot) return nullptr;
     std::shared_ptr<T> object;
     {
       std::lock_guard<std::mutex> lock(slot->mutex);
       if (!slot->object || slot->generation != generation_of(handle)) return nullptr;
+      last(*slot->object);
       object = std::move(slot->object);
       slot->object = nullptr;
       ++slot->generation;
@@ -106,7 +116,7 @@ class HandleTable {
 
   struct Slot {
     std::mutex mutex;
-    uint32_t generation = 1;
+    uint32_t generation = 0;
     std::shared_ptr<T> object;
   };
 
@@ -120,6 +130,7 @@ class HandleTable {
   }
 
   const uint8_t kind_;
+  const uint32_t first_generation_;
   std::mutex mutex_;
   std::vector<uint64_t> free_;
   uint64_t size_ = 0;

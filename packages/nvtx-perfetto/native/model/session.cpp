@@ -270,13 +270,14 @@ void Session::keep_shared_sample(const Counter& counter, const Scope& scope, uin
 }
 
 void Session::write_summary(int64_t time) {
-  // The names must outlive the sequence that interns them by address.
-  static const std::string kGroup = "summary";
-  static const std::string kOffset = "time_offset_ns";
-  static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names;
+  // The names must outlive the sequence that interns them by address. They are never freed:
+  // at exit, sessions may end after static objects went.
+  static const auto& kGroup = *new std::string("summary");
+  static const auto& kOffset = *new std::string("time_offset_ns");
+  static const auto& kNames = *[] {
+    auto* names = new std::vector<std::string>;
     for (size_t i = 0; i < static_cast<size_t>(Count::kCount); ++i) {
-      names.emplace_back(count_name(static_cast<Count>(i)));
+      names->emplace_back(count_name(static_cast<Count>(i)));
     }
     return names;
   }();

@@ -34,6 +34,9 @@ class Session {
   std::vector<uint64_t> domain_handles() const;
   Status open_stream(StreamSpec spec, std::shared_ptr<Stream>& stream);
   void opened(uint64_t handle) { stream_handles_.push_back(handle); }
+  // From now on nothing is opened or registered here; for whoever holds mutex().
+  void refuse_more() { ending_ = true; }
+  bool ending() const { return ending_; }
   // Ends the session: places, pairs and writes what waited. kFailed when data was lost.
   Status end();
 
@@ -81,6 +84,7 @@ class Session {
   ClockPlan clocks_;
   PerfettoClock header_clock_ = kBoottime;
   bool header_written_ = false;
+  bool ending_ = false;
   std::map<std::string, std::shared_ptr<Domain>> domains_;
   std::map<std::string, uint64_t> domain_handles_;
   std::vector<uint64_t> stream_handles_;

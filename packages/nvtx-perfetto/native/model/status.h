@@ -5,7 +5,9 @@
 
 namespace nvtx_perfetto {
 
-enum class Status { kOk, kFailed, kInvalid, kNotSupported };
+// kDropped: the call was good, but its event cannot be in the file; it was counted, and the
+// session's end will say so.
+enum class Status { kOk, kDropped, kFailed, kInvalid, kNotSupported };
 
 // Remembers, for the calling thread, why a call did not succeed, and returns the status.
 Status fail(Status status, std::string why);

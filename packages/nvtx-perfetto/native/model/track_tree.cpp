@@ -14,8 +14,7 @@ std::string id_name(const char* kind, uint64_t id) {
 
 }  // namespace
 
-uint64_t TrackTree::describe(uint64_t parent, std::string_view name,
-                             std::string_view description) {
+uint64_t TrackTree::describe(uint64_t parent, std::string_view name, std::string_view description) {
   TrackDescription track;
   track.uuid = ids_.next();
   track.parent = parent;
@@ -34,6 +33,9 @@ void TrackTree::flush_if_full() {
 
 void TrackTree::name_thread(uint64_t tid, std::string name) {
   std::lock_guard<std::mutex> lock(mutex_);
+  for (auto& [ids, row] : threads_) {
+    if (static_cast<uint64_t>(ids.second) == tid) thread_in({0, ids.first}, ids.second, name);
+  }
   thread_names_[tid] = std::move(name);
 }
 
@@ -50,32 +52,35 @@ TrackTree::Place TrackTree::root() {
 }
 
 TrackTree::Place TrackTree::process(int32_t pid, const std::string& name) {
-  uint64_t& uuid = processes_[pid];
-  if (uuid == 0) {
-    uuid = ids_.next();
-    describe_process(packets_, sequence_, uuid, pid, name);
+  Row& row = processes_[pid];
+  if (row.uuid == 0 || (!row.named && !name.empty())) {
+    if (row.uuid == 0) row.uuid = ids_.next();
+    row.named = !name.empty();
+    describe_process(packets_, sequence_, row.uuid, pid, name);
     flush_if_full();
   }
-  return {uuid, pid};
+  return {row.uuid, pid};
 }
 
 TrackTree::Place TrackTree::thread_in(const Place& process, int64_t tid, const std::string& name) {
-  uint64_t& uuid = threads_[{process.pid, tid}];
-  if (uuid == 0) {
-    uuid = ids_.next();
+  Row& row = threads_[{process.pid, tid}];
+  if (row.uuid == 0 || (!row.named && !name.empty())) {
+    if (row.uuid == 0) row.uuid = ids_.next();
     auto known = thread_names_.find(static_cast<uint64_t>(tid));
     bool borrow = name.empty() && known != thread_names_.end();
-    describe_thread(packets_, sequence_, uuid, process.pid, tid, borrow ? known->second : name);
+    const std::string& shown = borrow ? known->second : name;
+    row.named = !shown.empty();
+    describe_thread(packets_, sequence_, row.uuid, process.pid, tid, shown);
     flush_if_full();
   }
-  return {uuid, process.pid};
+  return {row.uuid, process.pid};
 }
 
 TrackTree::Place TrackTree::named_child(const Place& parent, const std::string& name) {
   auto found = children_.find({parent.uuid, name});
   if (found == children_.end()) {
-    found = children_.emplace(std::make_pair(parent.uuid, name),
-                              describe(parent.uuid, name, {})).first;
+    found =
+        children_.emplace(std::make_pair(parent.uuid, name), describe(parent.uuid, name, {})).first;
   }
   return {found->second, parent.pid};
 }

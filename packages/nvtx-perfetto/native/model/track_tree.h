@@ -37,7 +37,7 @@ class TrackTree {
   // A track without a parent.
   uint64_t add_root(std::string_view name) { return add(0, name); }
 
-  // What to call a thread that comes without a name.
+  // What to call threads that come without a name, or came without one.
   void name_thread(uint64_t tid, std::string name);
 
   bool flush();
@@ -49,6 +49,11 @@ class TrackTree {
   };
 
   Place descend(const Place& from, const ScopeNode& node);
+  // A process or thread that has been described, and whether with a name.
+  struct Row {
+    uint64_t uuid = 0;
+    bool named = false;
+  };
   Place root();
   Place process(int32_t pid, const std::string& name);
   Place named_child(const Place& parent, const std::string& name);
@@ -63,8 +68,8 @@ class TrackTree {
   std::mutex mutex_;
   ByteBuffer packets_;
   uint64_t root_ = 0;
-  std::map<int32_t, uint64_t> processes_;
-  std::map<std::pair<int32_t, int64_t>, uint64_t> threads_;
+  std::map<int32_t, Row> processes_;
+  std::map<std::pair<int32_t, int64_t>, Row> threads_;
   std::map<std::pair<uint64_t, std::string>, uint64_t> children_;
   std::map<uint64_t, std::string> thread_names_;
 };
