@@ -11,6 +11,12 @@ constexpr size_t kChargeStep = 64 << 10;
 constexpr size_t kMinReadChunk = 16 << 10;
 constexpr size_t kMaxReadChunk = 1 << 20;
 constexpr size_t kWriteChunk = 256 << 10;
+// Below this a comparison sort wins.
+constexpr size_t kRadixFrom = 2048;
+// How far ahead records are fetched: their order in memory is not that of the keys.
+constexpr size_t kPrefetch = 12;
+// What an emptied sorter keeps for the next records.
+constexpr size_t kKept = 64 << 10;
 constexpr size_t kMinFanIn = 8;
 constexpr size_t kMaxFanIn = 256;
 
@@ -113,11 +119,21 @@ void RunSorter::add(int64_t first, int64_t second, uint32_t tag, const void* byt
 }
 
 void RunSorter::charge() {
-  size_t held = buffer_.size() + keys_.size() * sizeof(Key);
+  // Twice the keys: sorting takes as much again.
+  size_t held = buffer_.size() + 2 * keys_.size() * sizeof(Key);
   if (held < charged_ + kChargeStep && charged_ != 0) return;
   budget_.charge(held - charged_);
   charged_ = held;
   memory_.store(held, std::memory_order_relaxed);
+}
+
+Record RunSorter::record_ahead(size_t index) const {
+  if (index + kPrefetch < keys_.size()) {
+    const uint8_t* ahead = buffer_.data() + keys_[index + kPrefetch].offset;
+    __builtin_prefetch(ahead);
+    __builtin_prefetch(ahead + 64);
+  }
+  return record_at(keys_[index].offset);
 }
 
 Record RunSorter::record_at(uint64_t offset) const {
@@ -128,24 +144,78 @@ Record RunSorter::record_at(uint64_t offset) const {
 }
 
 void RunSorter::sort_keys() {
-  if (!sorted_) std::sort(keys_.begin(), keys_.end());
+  if (!sorted_) {
+    if (keys_.size() < kRadixFrom) {
+      std::sort(keys_.begin(), keys_.end());
+    } else {
+      sort_by_radix();
+    }
+  }
   sorted_ = true;
+}
+
+// Sorts by the first key, digit by digit from the lowest, skipping digits that are all the
+// same; each pass keeps the order of equals, so arrival order survives. Runs of equal first keys,
+// which are short, are then sorted by the rest.
+void RunSorter::sort_by_radix() {
+  constexpr int kBits = 11;
+  constexpr size_t kBuckets = size_t{1} << kBits;
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  auto [low, high] = std::minmax_element(
+      keys_.begin(), keys_.end(), [](const Key& a, const Key& b) { return a.first < b.first; });
+  uint64_t base = static_cast<uint64_t>(low->first) ^ kSign;
+  uint64_t span = (static_cast<uint64_t>(high->first) ^ kSign) - base;
+  spare_.resize(keys_.size());
+  for (int shift = 0; shift < 64 && span >> shift != 0; shift += kBits) {
+    size_t counts[kBuckets] = {};
+    auto digit = [&](const Key& key) {
+      return ((static_cast<uint64_t>(key.first) ^ kSign) - base) >> shift & (kBuckets - 1);
+    };
+    for (const Key& key : keys_) ++counts[digit(key)];
+    size_t place = 0;
+    for (size_t& count : counts) {
+      size_t here = count;
+      count = place;
+      place += here;
+    }
+    for (const Key& key : keys_) spare_[counts[digit(key)]++] = key;
+    keys_.swap(spare_);
+  }
+  for (size_t at = 0; at + 1 < keys_.size();) {
+    size_t end = at + 1;
+    while (end < keys_.size() && keys_[end].first == keys_[at].first) ++end;
+    if (end - at > 1) {
+      std::sort(keys_.begin() + static_cast<ptrdiff_t>(at),
+                keys_.begin() + static_cast<ptrdiff_t>(end));
+    }
+    at = end;
+  }
 }
 
 bool RunSorter::spill() {
   if (keys_.empty()) return true;
   sort_keys();
   RunWriter writer(file_, buffer_.size());
-  for (const Key& key : keys_) writer.add(record_at(key.offset));
+  for (size_t i = 0; i < keys_.size(); ++i) writer.add(record_ahead(i));
   if (!writer.flush()) return false;
   runs_.push_back({writer.start(), buffer_.size(), keys_.size()});
   budget_.count_run();
-  buffer_.release();
-  std::vector<Key>().swap(keys_);
+  give_back();
+  return true;
+}
+
+void RunSorter::give_back() {
+  if (buffer_.capacity() > kKept) {
+    buffer_.release();
+    std::vector<Key>().swap(keys_);
+    std::vector<Key>().swap(spare_);
+  }
+  buffer_.clear();
+  keys_.clear();
+  sorted_ = true;
   budget_.release(charged_);
   charged_ = 0;
   memory_.store(0, std::memory_order_relaxed);
-  return true;
 }
 
 size_t RunSorter::fan_in() const {
@@ -155,7 +225,7 @@ size_t RunSorter::fan_in() const {
 bool RunSorter::drain(const Visitor& visit) {
   if (runs_.empty()) {
     sort_keys();
-    for (const Key& key : keys_) visit(record_at(key.offset));
+    for (size_t i = 0; i < keys_.size(); ++i) visit(record_ahead(i));
     reset();
     return true;
   }
@@ -231,14 +301,9 @@ bool RunSorter::merge(std::vector<Run> runs, const Visitor& visit) {
 }
 
 void RunSorter::reset() {
-  buffer_.release();
-  std::vector<Key>().swap(keys_);
+  give_back();
   runs_.clear();
   count_ = 0;
-  sorted_ = true;
-  budget_.release(charged_);
-  charged_ = 0;
-  memory_.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace nvtx_perfetto

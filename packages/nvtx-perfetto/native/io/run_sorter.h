@@ -82,7 +82,10 @@ class RunSorter {
 
   void charge();
   void sort_keys();
+  void sort_by_radix();
+  void give_back();
   Record record_at(uint64_t offset) const;
+  Record record_ahead(size_t index) const;
   bool merge(std::vector<Run> runs, const Visitor& visit);
   bool reduce_runs(size_t fan_in);
   size_t fan_in() const;
@@ -92,6 +95,7 @@ class RunSorter {
   SpillFile& file_;
   ByteBuffer buffer_;
   std::vector<Key> keys_;
+  std::vector<Key> spare_;  // the other half of a radix sort
   std::vector<Run> runs_;
   uint64_t count_ = 0;
   uint64_t lost_ = 0;

@@ -161,21 +161,20 @@ void CounterTracks::pass_no_value(int64_t time, NoValue reason) {
 template <typename T>
 void CounterTracks::write_column(Field& field, const int64_t* times, size_t count,
                                  const uint8_t* at, size_t stride) {
-  T value{};
-  uint64_t rounded = 0;
-  for (size_t i = 0; i < count; ++i, at += stride) {
-    std::memcpy(&value, at, sizeof(value));
-    if constexpr (std::is_same_v<T, int64_t>) {
+  field.packets.counters<T>(times, count, at, stride);
+  field.has_last = true;
+  const uint8_t* last = at + (count - 1) * stride;
+  if constexpr (std::is_same_v<T, int64_t>) {
+    std::memcpy(&field.last, last, sizeof(T));
+    uint64_t rounded = 0;
+    for (size_t i = 0; i < count; ++i) {
+      T value;
+      std::memcpy(&value, at + i * stride, sizeof(value));
       rounded += value > kExact || value < -kExact;
     }
-    field.packets.counter(times[i], value);
-  }
-  if (rounded) shop_.summary.add(Count::kRoundedCounters, rounded);
-  field.has_last = true;
-  if constexpr (std::is_same_v<T, int64_t>) {
-    field.last = value;
+    if (rounded) shop_.summary.add(Count::kRoundedCounters, rounded);
   } else {
-    field.float_last = value;
+    std::memcpy(&field.float_last, last, sizeof(T));
   }
 }
 

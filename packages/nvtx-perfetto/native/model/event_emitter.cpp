@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/event_emitter.h"
 
+#include <algorithm>
+
+#include "model/packed_event.h"
 #include "perfetto/annotations.h"
 #include "perfetto/text.h"
 
@@ -22,11 +25,14 @@ uint32_t load_attribute(const Row& row, int entry) {
       load_integer(row.schema->entries[static_cast<size_t>(entry)].value, at));
 }
 
-bool shows_payload(const Row* rows, uint32_t count) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (rows[i].schema->plan.shown > 0) return true;
-  }
-  return false;
+bool has_arguments(const Row& row, bool flows_too) {
+  const EventPlan& plan = row.schema->plan;
+  return plan.shown > 0 || (flows_too && !(plan.flows_out.empty() && plan.flows_in.empty()));
+}
+
+bool shows_payload(const Row* rows, uint32_t count, bool flows_too) {
+  return std::any_of(rows, rows + count,
+                     [&](const Row& row) { return has_arguments(row, flows_too); });
 }
 
 // A text with no copy where the bytes can stand as they are.
@@ -51,31 +57,25 @@ void EventEmitter::collect(const Row* rows, uint32_t count, Attributes& out) con
   }
 }
 
-void EventEmitter::add_name(PacketSequence& out, const Row& row) const {
+// The interned id of the row's message; 0 when it has none.
+uint32_t EventEmitter::name_of(PacketSequence& out, const Row& row) const {
   int index = row.schema->plan.message;
   const SchemaEntry& entry = row.schema->entries[static_cast<size_t>(index)];
   RowLayout layout(row);
   const uint8_t* at = layout.at(index);
-  if (!at) return;
+  if (!at) return 0;
   if (entry.value.kind == ValueKind::kStringHandle) {
     auto handle = static_cast<uint64_t>(load_integer(entry.value, at));
-    if (handle == 0) return;
-    const std::string* text = nullptr;
-    uint32_t iid = out.name_if(handle, [&]() -> const std::string* {
-      return text = domain_.find_string(handle);
-    });
-    if (iid == 0) {
-      summary_.add(Count::kBadIds);
-      return;
-    }
-    out.add_name(iid);
-    return;
+    if (handle == 0) return 0;
+    uint32_t iid = out.name_if(handle, [&] { return domain_.find_string(handle); });
+    if (iid == 0) summary_.add(Count::kBadIds);
+    return iid;
   }
   std::string room;
   bool repaired = false;
   std::string_view text = message_text(entry, at, layout.count(index), room, repaired);
   if (repaired) summary_.add(Count::kRepairedTexts);
-  out.add_name(out.name_of_text(text));
+  return out.name_of_text(text);
 }
 
 bool EventEmitter::add_flows(PacketSequence& out, const Event& event) const {
@@ -83,60 +83,78 @@ bool EventEmitter::add_flows(PacketSequence& out, const Event& event) const {
                           [&](uint64_t edge) { out.add_flow(edge); });
 }
 
-void EventEmitter::emit(PacketSequence& out, const Event& event) const {
-  out.open(event.shape == Shape::kInstant ? EventType::kInstant : EventType::kSliceBegin,
-           event.begin);
+void EventEmitter::count() {
+  summary_.add(Count::kEvents, events_);
+  events_ = 0;
+}
+
+void EventEmitter::emit(PacketSequence& out, const Event& event) {
   try {
-    Attributes attributes;
-    collect(event.rows, event.row_count, attributes);
-    const Row* pop_message = nullptr;
-    if (event.pop_row_count > 0) {
-      Attributes pop;
-      collect(event.pop_rows, event.pop_row_count, pop);
-      if (pop.color != 0) attributes.color = pop.color;
-      if (pop.category != 0) attributes.category = pop.category;
-      pop_message = pop.message;
-    }
-    out.add_category(out.category(domain_.category_key(0), [&]() -> std::string_view {
-      return domain_.shown_name();
-    }));
-    if (attributes.category != 0) {
-      std::string name;
-      out.add_category(out.category(domain_.category_key(attributes.category),
-                                    [&]() -> std::string_view {
-                                      name = domain_.category_name(attributes.category);
-                                      return name;
-                                    }));
-    }
-    if (attributes.message) add_name(out, *attributes.message);
-    bool flows_too = event.has_flows && !add_flows(out, event);
-    add_arguments(out, event, attributes, pop_message, flows_too);
+    write(out, event);
   } catch (...) {
     out.abandon();
     throw;
   }
+  ++events_;
+}
+
+void EventEmitter::write(PacketSequence& out, const Event& event) const {
+  Attributes attributes;
+  collect(event.rows, event.row_count, attributes);
+  const Row* pop_message = nullptr;
+  if (event.pop_row_count > 0) {
+    Attributes pop;
+    collect(event.pop_rows, event.pop_row_count, pop);
+    if (pop.color != 0) attributes.color = pop.color;
+    if (pop.category != 0) attributes.category = pop.category;
+    pop_message = pop.message;
+  }
+  EventType type = event.shape == Shape::kInstant ? EventType::kInstant : EventType::kSliceBegin;
+  out.prepare(event.begin);
+  uint32_t domain = out.category(domain_.category_key(0), [&]() -> std::string_view {
+    return domain_.shown_name();
+  });
+  uint32_t category = attributes.category ? category_of(out, attributes.category) : 0;
+  uint32_t name = attributes.message ? name_of(out, *attributes.message) : 0;
+  bool color = attributes.color != 0 && attributes.color != kDefaultColor;
+  if (!color && !pop_message && !event.has_flows && event.pop_row_count == 0 &&
+      !shows_payload(event.rows, event.row_count, false)) {
+    out.plain_event(type, event.begin, domain, category, name);
+    return;
+  }
+  out.open(type, event.begin);
+  out.add_category(domain);
+  if (category) out.add_category(category);
+  if (name) out.add_name(name);
+  bool flows_too = event.has_flows && !add_flows(out, event);
+  add_arguments(out, event, color ? attributes.color : 0, pop_message, flows_too);
   out.close();
-  summary_.add(Count::kEvents);
+}
+
+uint32_t EventEmitter::category_of(PacketSequence& out, uint32_t category) const {
+  std::string name;
+  return out.category(domain_.category_key(category), [&]() -> std::string_view {
+    name = domain_.category_name(category);
+    return name;
+  });
 }
 
 void EventEmitter::add_arguments(PacketSequence& out, const Event& event,
-                                 const Attributes& attributes, const Row* pop_message,
+                                 uint32_t color, const Row* pop_message,
                                  bool flows_too) const {
   const Row* rows = event.rows;
   uint32_t count = event.row_count;
-  // What a pop brings along stands for what the push said.
-  if (shows_payload(event.pop_rows, event.pop_row_count)) {
+  // What a pop brings along stands for what the push said. Its flow fields are arguments, since
+  // arrows end at the begin of a slice.
+  if (shows_payload(event.pop_rows, event.pop_row_count, true)) {
     rows = event.pop_rows;
     count = event.pop_row_count;
+    flows_too = true;
   }
-  bool payload = flows_too || shows_payload(rows, count);
-  bool color = attributes.color != 0 && attributes.color != kDefaultColor;
+  bool payload = shows_payload(rows, count, flows_too);
   if (!payload && !color && !pop_message) return;
   AnnotationWriter writer(out);
-  if (color) {
-    std::string text = color_text(attributes.color);
-    writer.add_interned(&kColorName, attributes.color, text);
-  }
+  if (color) writer.add_interned(&kColorName, color, color_text(color));
   PayloadDecoder decoder(writer, domain_);
   if (pop_message) decoder.write_message(&kMessageName, *pop_message);
   if (payload) add_payload(decoder, writer, rows, count, flows_too);
@@ -149,20 +167,21 @@ void EventEmitter::add_payload(PayloadDecoder& decoder, AnnotationWriter& writer
   const Row* only = nullptr;
   uint32_t shown = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    const EventPlan& plan = rows[i].schema->plan;
-    if (plan.shown > 0 || (flows_too && plan.has_flows())) only = &rows[i], ++shown;
+    if (has_arguments(rows[i], flows_too)) only = &rows[i], ++shown;
   }
   if (shown == 1) {
     decoder.write(&kPayloadName, *only, flows_too);
     return;
   }
   // Several payloads are one group; scalars among them go by their place.
-  static const std::string kPlaces[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8"};
-  constexpr uint32_t kLastPlace = 8;
+  static const auto& kPlaces = *[] {
+    auto* places = new std::vector<std::string>;
+    for (uint32_t i = 0; i < kMaxRows; ++i) places->push_back(std::to_string(i));
+    return places;
+  }();
   writer.open_dict(&kPayloadName);
   for (uint32_t i = 0; i < count; ++i) {
-    if (rows[i].schema->plan.shown == 0) continue;
-    decoder.write(&kPlaces[i < kLastPlace ? i : kLastPlace], rows[i], flows_too);
+    if (has_arguments(rows[i], flows_too)) decoder.write(&kPlaces[i], rows[i], flows_too);
   }
   writer.close_nested();
 }

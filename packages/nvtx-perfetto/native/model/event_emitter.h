@@ -18,7 +18,9 @@ class EventEmitter {
   EventEmitter(const Domain& domain, Summary& summary, const FlowTable& flows)
       : domain_(domain), summary_(summary), flows_(flows) {}
 
-  void emit(PacketSequence& out, const Event& event) const;
+  void emit(PacketSequence& out, const Event& event);
+  // Adds the number of events so far to the summary, once.
+  void count();
 
  private:
   struct Attributes {
@@ -28,9 +30,11 @@ class EventEmitter {
   };
 
   void collect(const Row* rows, uint32_t count, Attributes& out) const;
-  void add_name(PacketSequence& out, const Row& row) const;
+  void write(PacketSequence& out, const Event& event) const;
+  uint32_t name_of(PacketSequence& out, const Row& row) const;
+  uint32_t category_of(PacketSequence& out, uint32_t category) const;
   bool add_flows(PacketSequence& out, const Event& event) const;
-  void add_arguments(PacketSequence& out, const Event& event, const Attributes& attributes,
+  void add_arguments(PacketSequence& out, const Event& event, uint32_t color,
                      const Row* pop_message, bool flows_too) const;
   void add_payload(class PayloadDecoder& decoder, class AnnotationWriter& writer, const Row* rows,
                    uint32_t count, bool flows_too) const;
@@ -38,6 +42,7 @@ class EventEmitter {
   const Domain& domain_;
   Summary& summary_;
   const FlowTable& flows_;
+  uint64_t events_ = 0;
 };
 
 }  // namespace nvtx_perfetto

@@ -26,7 +26,7 @@ struct Half {
 
 }  // namespace
 
-EventTrack::EventTrack(const Workshop& shop, PacketBuffer& out, const EventEmitter& emitter,
+EventTrack::EventTrack(const Workshop& shop, PacketBuffer& out, EventEmitter& emitter,
                        uint64_t parent, std::string name)
     : shop_(shop), out_(out), emitter_(emitter), parent_(parent), name_(std::move(name)),
       track_(shop.tracks.add(parent, name_)), kept_(shop.budget, shop.spill),
@@ -44,26 +44,27 @@ RangeLanes& EventTrack::nested(bool late) {
   return *lanes;
 }
 
-RangeLanes& EventTrack::async() {
-  if (!async_) {
-    async_ = std::make_unique<AsyncLanes>(out_, clock_, emitter_, shop_.summary, [this] {
+RangeLanes& EventTrack::async(bool late) {
+  auto& lanes = late ? late_async_ : async_;
+  if (!lanes) {
+    lanes = std::make_unique<AsyncLanes>(out_, clock_, emitter_, shop_.summary, [this] {
       return shop_.tracks.add(track_, kAsyncName);
     });
   }
-  return *async_;
+  return *lanes;
 }
 
-void EventTrack::place(const Event& event) {
+void EventTrack::place(const Event& event, bool late) {
   if (event.shape == Shape::kAsync) {
-    async().add(event);
+    async(late).add(event);
   } else {
-    nested(false).add(event);
+    nested(late).add(event);
   }
 }
 
 void EventTrack::pass(const Event& event) {
   frontier_ = event.begin;
-  place(event);
+  place(event, false);
 }
 
 void EventTrack::keep(const Event& event) {
@@ -133,16 +134,15 @@ void EventTrack::keep_pair(const uint8_t* push, uint32_t tag, int64_t begin, int
 
 void EventTrack::flush() {
   int64_t frontier = frontier_;
-  std::vector<Row> rows;
   kept_.drain([&](const Record& record) {
-    Event event = unpack_event(record, rows);
-    if (event.begin < frontier && event.shape != Shape::kAsync) {
+    Event event = unpack_event(record, rows_);
+    bool late = event.begin < frontier;
+    if (late) {
       shop_.summary.add(Count::kLateEvents);
-      nested(true).add(event);
     } else {
       frontier_ = std::max(frontier_, event.begin);
-      place(event);
     }
+    place(event, late);
   });
 }
 
@@ -152,6 +152,7 @@ void EventTrack::finish() {
   if (nested_) nested_->finish();
   if (late_) late_->finish();
   if (async_) async_->finish();
+  if (late_async_) late_async_->finish();
 }
 
 void EventTrack::spill() {

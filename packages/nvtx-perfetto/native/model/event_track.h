@@ -27,7 +27,7 @@ struct Workshop {
 // passed on in order or kept, sorted, until flush().
 class EventTrack {
  public:
-  EventTrack(const Workshop& shop, PacketBuffer& out, const EventEmitter& emitter,
+  EventTrack(const Workshop& shop, PacketBuffer& out, EventEmitter& emitter,
              uint64_t parent, std::string name);
 
   void set_clock(uint32_t clock) { clock_ = clock; }
@@ -58,14 +58,14 @@ class EventTrack {
 
  private:
   RangeLanes& nested(bool late);
-  RangeLanes& async();
-  void place(const Event& event);
+  RangeLanes& async(bool late);
+  void place(const Event& event, bool late);
   void keep_pair(const uint8_t* push, uint32_t tag, int64_t begin, int64_t end,
                  const uint8_t* pop, uint32_t pop_rows);
 
   Workshop shop_;
   PacketBuffer& out_;
-  const EventEmitter& emitter_;
+  EventEmitter& emitter_;
   const uint64_t parent_;
   const std::string name_;
   const uint64_t track_;
@@ -74,11 +74,13 @@ class EventTrack {
   int64_t frontier_ = INT64_MIN;
   int64_t newest_kept_ = INT64_MIN;
   int64_t claimed_ = INT64_MIN;
+  std::vector<Row> rows_;  // of the event being flushed
   RunSorter kept_;
   RunSorter halves_;
   std::unique_ptr<NestedLanes> nested_;
   std::unique_ptr<NestedLanes> late_;
   std::unique_ptr<AsyncLanes> async_;
+  std::unique_ptr<AsyncLanes> late_async_;
 };
 
 }  // namespace nvtx_perfetto

@@ -32,7 +32,7 @@ using LaneTracks = std::function<uint64_t()>;
 // Places events that come in the order (begin, longest first, arrival) on lanes.
 class RangeLanes {
  public:
-  RangeLanes(PacketBuffer& out, uint32_t clock, const EventEmitter& emitter, Summary& summary,
+  RangeLanes(PacketBuffer& out, uint32_t clock, EventEmitter& emitter, Summary& summary,
              LaneTracks tracks)
       : out_(out), clock_(clock), emitter_(emitter), summary_(summary),
         tracks_(std::move(tracks)) {}
@@ -53,7 +53,7 @@ class RangeLanes {
 
   PacketBuffer& out_;
   const uint32_t clock_;
-  const EventEmitter& emitter_;
+  EventEmitter& emitter_;
   Summary& summary_;
   LaneTracks tracks_;
   std::vector<std::unique_ptr<Lane>> lanes_;

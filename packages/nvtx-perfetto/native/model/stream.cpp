@@ -72,6 +72,12 @@ bool Stream::placed(const TimeSource& source, int64_t ticks, int64_t& time, bool
   return true;
 }
 
+Status Stream::unwritable(int64_t ticks) {
+  return fail(Status::kDropped, "the time " + std::to_string(ticks) +
+                                    " cannot be written: Perfetto holds 0 to 2^63 - 1 ns;"
+                                    " set time_offset to shift the trace");
+}
+
 Status Stream::load_time(const Row& row, int entry, int64_t& time, bool& deferred) {
   const SchemaEntry& field = row.schema->entries[static_cast<size_t>(entry)];
   const uint8_t* at = RowLayout(row).at(entry);
@@ -86,12 +92,7 @@ Status Stream::load_time(const Row& row, int entry, int64_t& time, bool& deferre
     Status status = find_source(field.time_domain, source, own);
     if (status != Status::kOk) return status;
   }
-  if (!placed(source, ticks, time, deferred)) {
-    return fail(Status::kInvalid, "the time " + std::to_string(ticks) +
-                                      " cannot be written: Perfetto holds 0 to 2^63 - 1 ns;"
-                                      " set time_offset to shift the trace");
-  }
-  return Status::kOk;
+  return placed(source, ticks, time, deferred) ? Status::kOk : unwritable(ticks);
 }
 
 Status Stream::place_times(const EventRoles& roles, Times& times) {
@@ -199,6 +200,12 @@ Status Stream::add_event(const EventRoles& roles, const Row* rows, uint32_t coun
   event.rows = rows;
   event.row_count = count;
   event.has_flows = has_flows(rows, count);
+  if (event.end < event.begin) return ends_early(event);
+  if (event.has_flows && roles.closes()) {
+    // An arrow ends at the begin of a slice, which a pop or an end has not.
+    session_.shop().summary.add(Count::kFlowsUnbound);
+    event.has_flows = false;
+  }
   if (event.has_flows) {
     stop_passing();
     waits_ = true;
@@ -209,12 +216,7 @@ Status Stream::add_event(const EventRoles& roles, const Row* rows, uint32_t coun
     case EventKind::kStartEnd: event.shape = Shape::kAsync; break;
     case EventKind::kPush:
     case EventKind::kPop:
-      keeps_claim(into, event.begin, event.end);
-      stop_passing();
-      newest_ = std::max(newest_, event.begin);
-      into.keep_half(roles.kind == EventKind::kPush, event.begin, rows, count, event.has_flows,
-                     event.first_flow);
-      relieve();
+      add_half(into, event, roles.kind == EventKind::kPush);
       return Status::kOk;
     case EventKind::kStart:
     case EventKind::kEnd: {
@@ -233,12 +235,45 @@ Status Stream::add_event(const EventRoles& roles, const Row* rows, uint32_t coun
     }
     default: break;
   }
-  if (event.end < event.begin) {
-    return fail(Status::kInvalid, "the range ends at " + std::to_string(event.end) +
-                                      ", before it begins at " + std::to_string(event.begin));
-  }
   add_complete(into, event, false);
   return Status::kOk;
+}
+
+// The short way of write_event, for the shape at hand.
+Status Stream::write_shaped(const Row* rows, uint32_t count) {
+  Event event;
+  int64_t ticks;
+  std::memcpy(&ticks, rows[shape_.begin_row].data + shape_.begin_at, sizeof(ticks));
+  if (!session_.clocks().place_direct(source_, ticks, event.begin)) return unwritable(ticks);
+  std::memcpy(&ticks, rows[shape_.end_row].data + shape_.end_at, sizeof(ticks));
+  if (!session_.clocks().place_direct(source_, ticks, event.end)) return unwritable(ticks);
+  if (event.end < event.begin) return ends_early(event);
+  EventTrack& into = default_track_ ? *default_track_ : track_for(rows, count, 0);
+  event.rows = rows;
+  event.row_count = count;
+  switch (shape_.kind) {
+    case EventKind::kPush:
+    case EventKind::kPop: add_half(into, event, shape_.kind == EventKind::kPush); break;
+    case EventKind::kMark: event.shape = Shape::kInstant; [[fallthrough]];
+    default:
+      if (shape_.kind == EventKind::kStartEnd) event.shape = Shape::kAsync;
+      add_complete(into, event, false);
+  }
+  return Status::kOk;
+}
+
+Status Stream::ends_early(const Event& event) {
+  return fail(Status::kInvalid, "the range ends at " + std::to_string(event.end) +
+                                    ", before it begins at " + std::to_string(event.begin));
+}
+
+void Stream::add_half(EventTrack& into, const Event& event, bool push) {
+  keeps_claim(into, event.begin, event.end);
+  stop_passing();
+  newest_ = std::max(newest_, event.begin);
+  into.keep_half(push, event.begin, event.rows, event.row_count, event.has_flows,
+                 event.first_flow);
+  relieve();
 }
 
 Status Stream::write_event(const Row* rows, uint32_t count) {
@@ -246,6 +281,8 @@ Status Stream::write_event(const Row* rows, uint32_t count) {
     return fail(Status::kInvalid, "an event takes 1 to 255 payloads, not " +
                                       std::to_string(count));
   }
+  if (!shape_.fits(rows, count)) shape_ = EventShape::of(rows, count);
+  if (shape_.usable && direct_ && !settled_) return write_shaped(rows, count);
   EventRoles roles(rows, count);
   Times times;
   Status status = place_times(roles, times);
@@ -256,10 +293,19 @@ Status Stream::write_event(const Row* rows, uint32_t count) {
     session_.defer_event(*this, rows, count, 0);
     return Status::kOk;
   }
+  return add_event(roles, rows, count, track_for(rows, count, 0), times);
+}
+
+// The track of an event's scope, which rarely is any but the stream's own.
+EventTrack& Stream::track_for(const Row* rows, uint32_t count, uint64_t batch_scope) {
+  bool own = batch_scope != 0;
+  for (uint32_t i = 0; i < count; ++i) own = own || rows[i].schema->plan.has_scope();
+  if (!own && default_track_) return *default_track_;
   bool bad_scope = false;
-  EventTrack& into = track_of(rows, count, 0, bad_scope);
+  EventTrack& found = track_of(rows, count, batch_scope, bad_scope);
   if (bad_scope) session_.shop().summary.add(Count::kBadIds);
-  return add_event(roles, rows, count, into, times);
+  if (!own) default_track_ = &found;
+  return found;
 }
 
 void Stream::replay_event(const Row* rows, uint32_t count, uint64_t batch_scope) {
@@ -269,9 +315,7 @@ void Stream::replay_event(const Row* rows, uint32_t count, uint64_t batch_scope)
   Times times;
   // What cannot be placed was counted where it was found out.
   if (place_times(roles, times) != Status::kOk) return;
-  bool bad_scope = false;
-  EventTrack& into = track_of(rows, count, batch_scope, bad_scope);
-  if (bad_scope) session_.shop().summary.add(Count::kBadIds);
+  EventTrack& into = track_for(rows, count, batch_scope);
   if (add_event(roles, rows, count, into, times) != Status::kOk) {
     session_.shop().summary.add(Count::kEndsBeforeBegin);
   }
@@ -361,8 +405,10 @@ void Stream::finish() {
     tracks->flush();
     lost += tracks->lost();
   }
+  emitter_.count();
   if (lost) session_.shop().summary.add(Count::kDroppedByError, lost);
   out_.release();
+  default_track_ = nullptr;
   tracks_.clear();
   by_scope_.clear();
   by_parent_.clear();

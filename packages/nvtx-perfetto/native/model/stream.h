@@ -13,6 +13,7 @@
 
 #include "model/clock_plan.h"
 #include "model/counter_tracks.h"
+#include "model/event_shape.h"
 #include "model/event_track.h"
 #include "model/status.h"
 
@@ -90,6 +91,7 @@ class Stream {
 
   EventTrack& track(uint64_t scope_id, const Scope& scope);
   EventTrack& track_of(const Row* rows, uint32_t count, uint64_t batch_scope, bool& bad_scope);
+  EventTrack& track_for(const Row* rows, uint32_t count, uint64_t batch_scope);
   EventTrack& new_track(uint64_t parent);
   CounterTracks& counter_tracks(const Counter& counter);
   Status place_times(const EventRoles& roles, Times& times);
@@ -97,6 +99,9 @@ class Stream {
   bool placed(const TimeSource& source, int64_t ticks, int64_t& time, bool& deferred);
   Status add_event(const EventRoles& roles, const Row* rows, uint32_t count, EventTrack& into,
                    const Times& times);
+  Status write_shaped(const Row* rows, uint32_t count);
+  static Status ends_early(const Event& event);
+  void add_half(EventTrack& into, const Event& event, bool push);
   void add_complete(EventTrack& into, const Event& event, bool alone);
   bool keeps_claim(EventTrack& into, int64_t begin, int64_t end);
   bool simple_batch(const Schema& schema) const;
@@ -108,6 +113,12 @@ class Stream {
   void relieve();
   void note_memory();
   void add_sample(CounterTracks& into, int64_t time, const uint8_t* sample, uint32_t no_value);
+  bool plain_times(const TimeSource& source, const CounterBatch& batch) const;
+  Status check_counter_batch(const CounterBatch& batch, const Counter*& counter);
+  void add_counter_batch(const CounterBatch& batch, const Counter& counter,
+                         const TimeSource& source);
+  static Status unwritable(int64_t ticks);
+  Status sample_source(const Counter& counter, TimeSource& source) const;
   Status sample_time(const Counter& counter, int64_t ticks, int64_t& time, bool& deferred);
   Status check_counter(uint64_t id, const Counter*& counter);
 
@@ -130,8 +141,9 @@ class Stream {
   std::unordered_map<uint64_t, EventTrack*> by_scope_;
   std::map<uint64_t, std::unique_ptr<EventTrack>> by_parent_;
   std::vector<EventTrack*> tracks_;
+  EventTrack* default_track_ = nullptr;
+  EventShape shape_;  // of the last single event
   std::unordered_map<const Counter*, std::unique_ptr<CounterTracks>> counters_;
-  std::vector<int64_t> times_;  // of the batch at hand
 };
 
 }  // namespace nvtx_perfetto

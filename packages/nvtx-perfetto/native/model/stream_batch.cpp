@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "model/event_roles.h"
+#include "model/event_shape.h"
 #include "model/session.h"
 #include "model/stream.h"
 
@@ -16,28 +17,20 @@ int64_t load_ticks(const uint8_t* row, int64_t offset) {
   return ticks;
 }
 
-// A 64-bit time on the stream's own clock.
-bool plain_time(const Schema& schema, int entry) {
-  if (entry < 0) return false;
-  const SchemaEntry& field = schema.entries[static_cast<size_t>(entry)];
-  return field.time_domain == 0 && field.value.size == 8 && is_integer(field.value.kind) &&
-         field.array == ArrayKind::kNone;
-}
-
 }  // namespace
 
 // Complete events at known places, with neither flows nor scopes of their own.
 bool Stream::simple_batch(const Schema& schema) const {
   const EventPlan& plan = schema.plan;
   bool range = plan.kind == EventKind::kPushPop || plan.kind == EventKind::kStartEnd;
-  bool complete = range ? plain_time(schema, plan.end) : plan.kind == EventKind::kMark;
-  return complete && plain_time(schema, plan.begin) && direct_ && !plan.has_flows() &&
+  bool complete = range ? is_plain_time(schema, plan.end) : plan.kind == EventKind::kMark;
+  return complete && is_plain_time(schema, plan.begin) && direct_ && !plan.has_flows() &&
          plan.scope < 0 && plan.pid < 0 && plan.tid < 0;
 }
 
 // The batch's own word, which an UNKNOWN stream does not give.
 void Stream::check_batch_claim(const Schema& schema, const uint8_t* events, size_t count) {
-  if (!plain_time(schema, schema.plan.begin)) return;
+  if (!is_plain_time(schema, schema.plan.begin)) return;
   int64_t offset = schema.entries[static_cast<size_t>(schema.plan.begin)].offset;
   int64_t before = INT64_MIN;
   for (size_t i = 0; i < count; ++i) {
@@ -124,10 +117,7 @@ Status Stream::write_event_batch(const Schema& schema, const uint8_t* events, si
       session_.defer_event(*this, &row, 1, scope);
       continue;
     }
-    bool bad_scope = false;
-    EventTrack& into = track_of(&row, 1, scope, bad_scope);
-    if (bad_scope) summary.add(Count::kBadIds);
-    if (add_event(roles, &row, 1, into, times) != Status::kOk) {
+    if (add_event(roles, &row, 1, track_for(&row, 1, scope), times) != Status::kOk) {
       summary.add(Count::kEndsBeforeBegin);
     }
   }

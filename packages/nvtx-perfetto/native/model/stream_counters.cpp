@@ -29,22 +29,24 @@ CounterTracks& Stream::counter_tracks(const Counter& counter) {
   return *slot;
 }
 
-Status Stream::sample_time(const Counter& counter, int64_t ticks, int64_t& time, bool& deferred) {
-  TimeSource source = source_;
+// Whose ticks a counter's times are: those of its embedded time, its own, or the stream's.
+Status Stream::sample_source(const Counter& counter, TimeSource& source) const {
+  source = source_;
   uint64_t domain = counter.time_domain;
   if (counter.timestamp >= 0) {
     uint64_t own = counter.schema->entries[static_cast<size_t>(counter.timestamp)].time_domain;
     if (own != 0) domain = own;
   }
-  if (domain != 0 && domain != spec_.time_domain) {
-    bool own;
-    Status status = find_source(domain, source, own);
-    if (status != Status::kOk) return status;
-  }
-  if (placed(source, ticks, time, deferred)) return Status::kOk;
-  return fail(Status::kInvalid, "the time " + std::to_string(ticks) +
-                                    " cannot be written: Perfetto holds 0 to 2^63 - 1 ns;"
-                                    " set time_offset to shift the trace");
+  if (domain == 0 || domain == spec_.time_domain) return Status::kOk;
+  bool own;
+  return find_source(domain, source, own);
+}
+
+Status Stream::sample_time(const Counter& counter, int64_t ticks, int64_t& time, bool& deferred) {
+  TimeSource source;
+  Status status = sample_source(counter, source);
+  if (status != Status::kOk) return status;
+  return placed(source, ticks, time, deferred) ? Status::kOk : unwritable(ticks);
 }
 
 void Stream::add_sample(CounterTracks& into, int64_t time, const uint8_t* sample,
@@ -120,8 +122,21 @@ void Stream::replay_sample(const Counter& counter, int64_t ticks, const uint8_t*
   add_sample(counter_tracks(counter), time, sample, no_value);
 }
 
-Status Stream::write_counter_batch(const CounterBatch& batch) {
-  const Counter* counter;
+// Times that can stand in the file as they are, and do not decrease.
+bool Stream::plain_times(const TimeSource& source, const CounterBatch& batch) const {
+  bool as_given = direct_ && !settled_ && source.key == target_ && source.identity() &&
+                  session_.clocks().time_offset() == 0;
+  if (!as_given || !batch.ticks) return false;
+  int64_t before = 0;
+  bool good = true;
+  for (size_t i = 0; i < batch.tick_count; ++i) {
+    good = good && batch.ticks[i] >= before;
+    before = batch.ticks[i];
+  }
+  return good && before != INT64_MAX;
+}
+
+Status Stream::check_counter_batch(const CounterBatch& batch, const Counter*& counter) {
   Status status = check_counter(batch.counter, counter);
   if (status != Status::kOk) return status;
   size_t stride = counter->sample_size;
@@ -130,59 +145,66 @@ Status Stream::write_counter_batch(const CounterBatch& batch) {
                                       " bytes does not hold whole samples of " +
                                       std::to_string(stride));
   }
-  size_t count = batch.size / stride;
   if (!batch.ticks && counter->timestamp < 0) {
     return fail(Status::kInvalid, "the counter " + counter->name +
                                       " embeds no time, so the batch needs timestamps");
   }
-  if (batch.ticks && batch.tick_count != count) {
-    return fail(Status::kInvalid, std::to_string(count) + " samples came with " +
+  if (batch.ticks && batch.tick_count != batch.size / stride) {
+    return fail(Status::kInvalid, std::to_string(batch.size / stride) + " samples came with " +
                                       std::to_string(batch.tick_count) + " timestamps");
   }
-  times_.resize(count);
+  return Status::kOk;
+}
+
+Status Stream::write_counter_batch(const CounterBatch& batch) {
+  const Counter* counter;
+  Status status = check_counter_batch(batch, counter);
+  if (status != Status::kOk || batch.size == 0) return status;
+  TimeSource source;
+  status = sample_source(*counter, source);
+  if (status != Status::kOk) return status;
+  size_t stride = counter->sample_size;
+  const Scope* scope = spec_.domain->find_scope(counter->scope);
+  bool shared = counter->deltas && scope && !scope->root;
+  if (passing_ && !shared && plain_times(source, batch)) {
+    CounterTracks& into = counter_tracks(*counter);
+    if (batch.ticks[0] >= into.frontier()) {
+      newest_ = std::max(newest_, batch.ticks[batch.tick_count - 1]);
+      into.pass_batch(batch.ticks, batch.tick_count, batch.samples, stride);
+      return Status::kOk;
+    }
+  }
+  add_counter_batch(batch, *counter, source);
+  return Status::kOk;
+}
+
+void Stream::add_counter_batch(const CounterBatch& batch, const Counter& counter,
+                               const TimeSource& source) {
+  size_t stride = counter.sample_size;
+  size_t count = batch.size / stride;
+  const SchemaEntry* embedded =
+      batch.ticks ? nullptr : &counter.schema->entries[static_cast<size_t>(counter.timestamp)];
   bool sorted = true;
-  bool every_direct = true;
-  size_t good = 0;
+  int64_t before = INT64_MIN;
   for (size_t i = 0; i < count; ++i) {
     const uint8_t* sample = batch.samples + i * stride;
-    int64_t ticks = batch.ticks ? batch.ticks[i] : 0;
-    if (!batch.ticks) {
-      const SchemaEntry& entry = counter->schema->entries[static_cast<size_t>(counter->timestamp)];
-      ticks = load_integer(entry.value, sample + entry.offset);
-    }
+    int64_t ticks = embedded ? load_integer(embedded->value, sample + embedded->offset)
+                             : batch.ticks[i];
+    sorted = sorted && ticks >= before;
+    before = ticks;
+    int64_t time;
     bool deferred = false;
-    if (sample_time(*counter, ticks, times_[i], deferred) != Status::kOk) {
-      times_[i] = INT64_MIN;  // counted; not written
-      every_direct = false;
-      continue;
-    }
+    if (!placed(source, ticks, time, deferred)) continue;  // counted
     if (deferred) {
       waits_ = true;
-      session_.defer_sample(*this, *counter, ticks, sample, 0);
-      times_[i] = INT64_MIN;
-      every_direct = false;
-      continue;
+      session_.defer_sample(*this, counter, ticks, sample, 0);
+    } else {
+      add_sample(counter_tracks(counter), time, sample, 0);
     }
-    sorted = sorted && (good == 0 || times_[i] >= times_[i - 1]);
-    ++good;
   }
   if (!sorted && batch.order == BatchOrder::kSorted && spec_.ordering == Ordering::kUnknown) {
     session_.shop().summary.add(Count::kOrderBreaks);
   }
-  if (good == 0) return Status::kOk;
-  CounterTracks& into = counter_tracks(*counter);
-  const Scope* scope = spec_.domain->find_scope(counter->scope);
-  bool shared = counter->deltas && scope && !scope->root;
-  if (passing_ && every_direct && sorted && !shared && times_[0] >= into.frontier()) {
-    newest_ = std::max(newest_, times_[count - 1]);
-    into.pass_batch(times_.data(), count, batch.samples, stride);
-    return Status::kOk;
-  }
-  if (!sorted && passing_) break_claim();
-  for (size_t i = 0; i < count; ++i) {
-    if (times_[i] != INT64_MIN) add_sample(into, times_[i], batch.samples + i * stride, 0);
-  }
-  return Status::kOk;
 }
 
 }  // namespace nvtx_perfetto

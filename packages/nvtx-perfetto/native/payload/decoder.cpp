@@ -93,7 +93,7 @@ void PayloadDecoder::write_entry(const std::string* name, const Row& row, const 
     repaired_ += repaired;
   } else {
     write_array(name, entry, at, count);
-    static const std::string kSize = "payload.size";
+    static const auto& kSize = *new std::string("payload.size");
     if (count > kMaxElements)
       out_.add(name && entry.named ? &entry.size_name : &kSize, static_cast<uint64_t>(count));
   }

@@ -42,20 +42,9 @@ size_t SchemaEntry::element_size() const {
   return value.size;
 }
 
-RowLayout::RowLayout(const Row& row) : row_(row) {
-  if (!row.schema->fixed) walk();
-}
-
-const uint8_t* RowLayout::at(int entry) const {
-  if (entry < 0) return nullptr;
-  if (!row_.schema->fixed) {
-    const Place& place = places_[static_cast<size_t>(entry)];
-    return place.present ? row_.data + place.offset : nullptr;
-  }
-  const SchemaEntry& found = row_.schema->entries[static_cast<size_t>(entry)];
-  size_t offset = static_cast<size_t>(found.offset);
-  bool inside = offset <= row_.size && found.count * found.element_size() <= row_.size - offset;
-  return inside ? row_.data + offset : nullptr;
+const uint8_t* RowLayout::walked(int entry) const {
+  const Place& place = places_[static_cast<size_t>(entry)];
+  return place.present ? row_.data + place.offset : nullptr;
 }
 
 size_t RowLayout::count(int entry) const {

@@ -70,6 +70,7 @@ struct SchemaEntry {
   uint64_t count = 1;   // elements of a fixed array, code units of a fixed text
   uint32_t detail = 0;  // index of the length or selector entry
   int64_t offset = -1;  // bytes; -1 when it depends on the data
+  size_t last = 0;        // where a fixed entry ends
   uint32_t align = 1;
   EntryRole role = EntryRole::kNone;
   bool message = false;
@@ -111,6 +112,7 @@ struct EventPlan {
   std::vector<int> flows_in;
   std::vector<int> correlations;
   int shown = 0;  // how many entries are arguments
+  bool has_scope() const { return scope >= 0 || pid >= 0 || tid >= 0; }
   bool has_flows() const {
     return !flows_out.empty() || !flows_in.empty() || !correlations.empty();
   }
@@ -126,10 +128,13 @@ struct Schema {
   bool fixed = true;  // every offset is known
   bool is_union = false;
   EventPlan plan;
+  std::vector<std::string> keys;  // how the keys of its arguments end, as the engine has them
 
   // nvtx wraps scalars in schemas of one nameless entry; they are shown as the scalar.
   bool is_wrapper() const { return entries.size() == 1 && !entries[0].named && !is_union; }
 };
+
+constexpr uint64_t kMaxRowSize = uint64_t{1} << 30;  // bytes
 
 // One payload of one event.
 struct Row {
@@ -142,9 +147,16 @@ struct Row {
 // walked once. Entries that the row is too short for are absent.
 class RowLayout {
  public:
-  explicit RowLayout(const Row& row);
+  explicit RowLayout(const Row& row) : row_(row) {
+    if (!row.schema->fixed) walk();
+  }
   // Null when the entry is not wholly inside the row.
-  const uint8_t* at(int entry) const;
+  const uint8_t* at(int entry) const {
+    if (entry < 0) return nullptr;
+    const SchemaEntry& found = row_.schema->entries[static_cast<size_t>(entry)];
+    if (!row_.schema->fixed) return walked(entry);
+    return static_cast<size_t>(found.last) <= row_.size ? row_.data + found.offset : nullptr;
+  }
   // Elements of an array or code units of a text, as far as the row holds them.
   size_t count(int entry) const;
 
@@ -154,6 +166,7 @@ class RowLayout {
     size_t count;
     bool present;
   };
+  const uint8_t* walked(int entry) const;
   void walk();
 
   const Row& row_;

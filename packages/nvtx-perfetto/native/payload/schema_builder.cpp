@@ -2,14 +2,14 @@
 #include "payload/schema_builder.h"
 
 #include <algorithm>
-#include <unordered_set>
+
+#include "payload/entry_names.h"
 
 namespace nvtx_perfetto {
 namespace {
 
 // Beyond these a description is taken for garbage rather than for a layout.
 constexpr size_t kMaxEntries = 65536;
-constexpr uint64_t kMaxRowSize = uint64_t{1} << 30;
 
 constexpr uint64_t kUnsupportedFlags =
     NVTX_PAYLOAD_ENTRY_FLAG_POINTER | NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE |
@@ -49,14 +49,6 @@ EventKind event_kind_of(uint64_t flags) {
   return index < sizeof(kKinds) / sizeof(kKinds[0]) ? kKinds[index] : EventKind::kNone;
 }
 
-// The engine turns these into `_` in argument keys, so names must differ after it too.
-std::string rewritten(std::string name) {
-  for (char& c : name) {
-    if (c == '.' || c == '[' || c == ']') c = '_';
-  }
-  return name;
-}
-
 class Builder {
  public:
   Builder(const nvtxPayloadSchemaAttr_t& attributes, const TypeLookup& types)
@@ -74,7 +66,6 @@ class Builder {
   void add_array(SchemaEntry& entry, size_t index);
   void place(SchemaEntry& entry, size_t index);
   void finish_size();
-  void name_entries();
   void plan_entry(const SchemaEntry& entry, int index);
 
   const nvtxPayloadSchemaAttr_t& attributes_;
@@ -134,7 +125,7 @@ BuiltSchema Builder::build() {
   }
   if (out_.error == BuildError::kNone) finish_size();
   if (out_.error == BuildError::kNone) {
-    name_entries();
+    name_entries(schema);
     for (size_t i = 0; i < schema.entries.size(); ++i) {
       plan_entry(schema.entries[i], static_cast<int>(i));
     }
@@ -190,6 +181,8 @@ void Builder::add_type(SchemaEntry& entry, size_t index) {
     entry.align = nested->align;
     if (!nested->fixed && !dynamic_) {
       fail_entry(index, BuildError::kInvalid, "a static schema cannot hold a dynamic one");
+    } else if (!nested->fixed && array_of(attributes_.entries[index].flags) != ArrayKind::kNone) {
+      fail_entry(index, BuildError::kNotSupported, "arrays of dynamic schemas are not read yet");
     }
   } else {
     fail_entry(index, BuildError::kInvalid,
@@ -254,7 +247,8 @@ void Builder::place(SchemaEntry& entry, size_t index) {
     fail_entry(index, BuildError::kInvalid, "the entry is too large");
     return;
   }
-  cursor_ = std::max(cursor_, static_cast<uint64_t>(entry.offset) + entry.count * unit);
+  entry.last = static_cast<size_t>(entry.offset) + entry.count * unit;
+  cursor_ = std::max<uint64_t>(cursor_, entry.last);
   cursor_known_ = true;
 }
 
@@ -270,19 +264,6 @@ void Builder::finish_size() {
                                    ", but the entries take " + std::to_string(cursor_) + " bytes");
   }
   schema.size = attributes_.payloadStaticSize;
-}
-
-void Builder::name_entries() {
-  std::unordered_set<std::string> taken;
-  for (SchemaEntry& entry : out_.schema->entries) {
-    std::string name = entry.name;
-    for (int copy = 2; !taken.insert(rewritten(name)).second; ++copy) {
-      name = entry.name + "_" + std::to_string(copy);
-    }
-    entry.name = name;
-    entry.size_name = name + ".size";
-    if (entry.array != ArrayKind::kNone) taken.insert(rewritten(entry.size_name));
-  }
 }
 
 void Builder::plan_entry(const SchemaEntry& entry, int index) {
@@ -363,9 +344,11 @@ BuiltEnum build_enum(const nvtxPayloadEnumAttr_t& attributes) {
   }
   auto type = std::make_unique<EnumType>();
   type->size = static_cast<uint8_t>(size);
+  // Negative values come widened to 64 bits, and are met in the enum's own width.
+  uint64_t mask = size == 8 ? UINT64_MAX : (uint64_t{1} << 8 * size) - 1;
   for (size_t i = 0; i < attributes.numEntries; ++i) {
     const nvtxPayloadEnum_t& entry = attributes.entries[i];
-    type->labels.push_back({entry.name ? entry.name : "", entry.value, entry.isFlag != 0});
+    type->labels.push_back({entry.name ? entry.name : "", entry.value & mask, entry.isFlag != 0});
   }
   return {std::move(type), {}};
 }

@@ -20,9 +20,6 @@ using proto::varint_tag;
 // Clock ids 64 to 127 belong to the sequence that defines them.
 constexpr uint32_t kSequenceClock = 64;
 constexpr uint32_t kIncrementalStateCleared = 1;
-// What one sequence interns before it starts afresh.
-constexpr uint32_t kMaxInterned = 8192;
-constexpr size_t kMaxInternedBytes = 1 << 20;
 constexpr size_t kSmallPacket = 96;
 
 }  // namespace
@@ -80,12 +77,40 @@ void PacketSequence::clear_state() {
   proto::close_message(out, packet);
 }
 
-void PacketSequence::open(EventType type, int64_t time) {
-  if (id_ == 0 || time < last_) {
-    start(time);
-  } else if (next_iid_ > kMaxInterned || interned_bytes_ > kMaxInternedBytes) {
-    clear_state();
+void PacketSequence::plain_event(EventType type, int64_t time, uint32_t domain,
+                                 uint32_t category, uint32_t name) {
+  if (!interned_.empty()) {
+    open(type, time);
+    if (domain) add_category(domain);
+    if (category) add_category(category);
+    if (name) add_name(name);
+    close();
+    return;
   }
+  ByteBuffer& out = bytes();
+  uint8_t* begin = out.reserve(kSmallPacket);
+  uint8_t* at = put_header(begin, time);
+  *at++ = bytes_tag(kTracePacket_track_event);
+  uint8_t* length = at++;
+  *at++ = varint_tag(kTrackEvent_type);
+  *at++ = static_cast<uint8_t>(type);
+  for (uint32_t iid : {domain, category}) {
+    if (iid == 0) continue;
+    *at++ = varint_tag(kTrackEvent_category_iids);
+    at = put_varint(at, iid);
+  }
+  if (name) {
+    *at++ = varint_tag(kTrackEvent_name_iid);
+    at = put_varint(at, name);
+  }
+  *length = static_cast<uint8_t>(at - length - 1);
+  begin[1] = static_cast<uint8_t>(at - begin - 2);
+  out.commit_to(at);
+  out_.flush_if_full();
+}
+
+void PacketSequence::open(EventType type, int64_t time) {
+  prepare(time);
   ByteBuffer& out = bytes();
   uint8_t* at = out.reserve(kSmallPacket);
   packet_ = out.size() + 2;
@@ -119,11 +144,13 @@ void PacketSequence::close() {
     interned_.clear();
   }
   proto::close_message(out, packet_);
+  packet_ = 0;
   out_.flush_if_full();
 }
 
 void PacketSequence::abandon() {
-  bytes().truncate(packet_ - 2);
+  if (packet_ != 0) bytes().truncate(packet_ - 2);
+  packet_ = 0;
   interned_.clear();
   id_ = 0;
 }
@@ -137,67 +164,6 @@ void PacketSequence::end_slice(int64_t time) {
   *at++ = 2;
   *at++ = varint_tag(kTrackEvent_type);
   *at++ = static_cast<uint8_t>(EventType::kSliceEnd);
-  begin[1] = static_cast<uint8_t>(at - begin - 2);
-  out.commit_to(at);
-  out_.flush_if_full();
-}
-
-// A counter sample: | header | 5A len | 48 04 | F0 01 value |, or E1 02 and eight bytes.
-void PacketSequence::counter(int64_t time, int64_t value) {
-  // A negative varint takes ten bytes, a double eight; it is exact up to 2^53.
-  if (value < 0 && value >= -(int64_t{1} << 53)) {
-    counter_bits(time, static_cast<double>(value));
-    return;
-  }
-  if (id_ == 0 || time < last_) start(time);
-  ByteBuffer& out = bytes();
-  uint8_t* begin = out.reserve(kSmallPacket);
-  uint8_t* at = put_header(begin, time);
-  *at++ = bytes_tag(kTracePacket_track_event);
-  uint8_t* length = at++;
-  *at++ = varint_tag(kTrackEvent_type);
-  *at++ = static_cast<uint8_t>(EventType::kCounter);
-  at = put_varint(at, varint_tag(kTrackEvent_counter_value));
-  at = put_varint(at, static_cast<uint64_t>(value));
-  *length = static_cast<uint8_t>(at - length - 1);
-  begin[1] = static_cast<uint8_t>(at - begin - 2);
-  out.commit_to(at);
-  out_.flush_if_full();
-}
-
-void PacketSequence::counter(int64_t time, uint64_t value) {
-  if (value <= static_cast<uint64_t>(INT64_MAX)) {
-    counter(time, static_cast<int64_t>(value));
-  } else {
-    counter_bits(time, static_cast<double>(value));
-  }
-}
-
-void PacketSequence::counter(int64_t time, double value) {
-  // Whole numbers are shorter as varints, and read back as the same double.
-  constexpr double kLongestVarint = 1LL << 42;
-  if (value >= 1 && value < kLongestVarint &&
-      value == static_cast<double>(static_cast<int64_t>(value))) {
-    counter(time, static_cast<int64_t>(value));
-  } else {
-    counter_bits(time, value);
-  }
-}
-
-void PacketSequence::counter_bits(int64_t time, double value) {
-  if (id_ == 0 || time < last_) start(time);
-  ByteBuffer& out = bytes();
-  uint8_t* begin = out.reserve(kSmallPacket);
-  uint8_t* at = put_header(begin, time);
-  *at++ = bytes_tag(kTracePacket_track_event);
-  uint8_t* length = at++;
-  *at++ = varint_tag(kTrackEvent_type);
-  *at++ = static_cast<uint8_t>(EventType::kCounter);
-  at = put_varint(at, fixed64_tag(kTrackEvent_double_counter_value));
-  uint64_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  at = put_fixed64(at, bits);
-  *length = static_cast<uint8_t>(at - length - 1);
   begin[1] = static_cast<uint8_t>(at - begin - 2);
   out.commit_to(at);
   out_.flush_if_full();

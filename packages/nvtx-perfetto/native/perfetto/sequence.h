@@ -24,19 +24,35 @@ class PacketSequence {
   PacketSequence(const PacketSequence&) = delete;
   PacketSequence& operator=(const PacketSequence&) = delete;
 
-  // A slice begin or an instant: open, add, close.
+  // Interned ids, below, are good for one packet, from prepare() or open() on.
+  void prepare(int64_t time) {
+    if (id_ == 0 || time < last_) {
+      start(time);
+    } else if (next_iid_ > kMaxInterned || interned_bytes_ > kMaxInternedBytes) {
+      clear_state();
+    }
+  }
+  // A slice begin or an instant with nothing but categories and a name; ids of 0 are
+  // left out. prepare() comes first.
+  void plain_event(EventType type, int64_t time, uint32_t domain, uint32_t category,
+                   uint32_t name);
+
+  // Any slice begin or instant: open, add, close.
   void open(EventType type, int64_t time);
   void add_category(uint32_t iid);
   void add_name(uint32_t iid);
   void add_flow(uint64_t id);
   void close();
-  // Takes the open packet back; the sequence then starts anew.
+  // Takes the open packet back, if any; the sequence then starts anew.
   void abandon();
 
   void end_slice(int64_t time);
   void counter(int64_t time, int64_t value);
   void counter(int64_t time, uint64_t value);
   void counter(int64_t time, double value);
+  // Samples at times that do not decrease; `values` are `stride` bytes apart.
+  template <typename T>
+  void counters(const int64_t* times, size_t count, const uint8_t* values, size_t stride);
 
   // Interned ids; good in the open packet only. The keyed forms remember a text by a key that
   // is its own for the life of the sequence, and ask for the text once.
@@ -75,13 +91,18 @@ class PacketSequence {
   uint64_t repaired_texts() const { return repaired_texts_; }
 
  private:
+  // What one sequence interns before it starts afresh.
+  static constexpr uint32_t kMaxInterned = 8192;
+  static constexpr size_t kMaxInternedBytes = 1 << 20;
+
   enum Table : uint8_t { kNames, kCategories, kAnnotationNames, kStringValues };
 
   uint32_t intern(Table table, FlatMap& map, uint64_t key, std::string_view text);
   uint32_t add_interned(Table table, std::string_view text);
   void start(int64_t time);
   void clear_state();
-  void counter_bits(int64_t time, double value);
+  template <typename T>
+  void one_counter(int64_t time, T value);
   uint8_t* put_header(uint8_t* at, int64_t time);
 
   PacketBuffer& out_;
@@ -91,7 +112,7 @@ class PacketSequence {
   uint32_t id_ = 0;
   uint32_t next_iid_ = 1;
   size_t interned_bytes_ = 0;
-  size_t packet_ = 0;
+  size_t packet_ = 0;  // where the open packet's body starts; 0: none is open
   size_t event_ = 0;
   uint64_t repaired_texts_ = 0;
   FlatMap names_;
