@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from nvtx import BatchOrdering, CounterNoValueReason, EventKind
+from nvtx import BatchOrdering, CounterNoValueReason
 
 from nvtx_replay.importers.chrome._layout import Layout, dtype_of
 
@@ -16,7 +16,6 @@ MAX_ROWS = 65_536
 
 _BATCH_ROWS = 8_192
 _BATCH_BYTES = 16 << 20
-_COMPLETE = (EventKind.MARK, EventKind.RANGE_PUSHPOP, EventKind.RANGE_STARTEND)
 
 
 @dataclass
@@ -26,20 +25,19 @@ class _Waiting:
     schema: Any
     limit: int
     rows: list[tuple[Any, ...]] = field(default_factory=list)
-    written: int = 0
 
 
 @dataclass
-class _StreamRows:
+class StreamRows:
     """What waits for one stream.
 
-    ``places`` tells, by (begin, end), in which batch a row waits, and as which of those that were
-    ever added to it: of rows in one place the first in the file has to be written first.
+    ``places`` tells, by (begin, end), in which batch the last row of that place was put: of rows in
+    one place the first in the file has to be written first.
     """
 
     stream: Any
     by_layout: dict[Layout, _Waiting] = field(default_factory=dict)
-    places: dict[tuple[int, int], tuple[_Waiting, int]] = field(default_factory=dict)
+    places: dict[tuple[int, int], _Waiting] = field(default_factory=dict)
 
 
 class EventBatches:
@@ -54,52 +52,48 @@ class EventBatches:
     def __init__(self, domain: Any) -> None:
         self._domain = domain
         self._schemas: dict[Layout, Any] = {}
-        self._streams: dict[int, _StreamRows] = {}
+        self._streams: list[StreamRows] = []
         self._count = 0
 
-    def add(self, stream: Any, layout: Layout, row: tuple[Any, ...]) -> None:
-        """Add a row; halves of ranges are written at once, since batches hold whole events only."""
-        if layout.event not in _COMPLETE:
-            schema = self._schema(layout)
-            stream.write_event(schema, np.array([row], schema.dtype))
-            return
-        # Streams live as long as the import, so their addresses are unique.
-        into = self._streams.get(id(stream))
-        if into is None:
-            into = self._streams[id(stream)] = _StreamRows(stream)
+    def open(self, stream: Any) -> StreamRows:
+        """Return where the rows of an open stream wait."""
+        self._streams.append(StreamRows(stream))
+        return self._streams[-1]
+
+    def add(self, into: StreamRows, layout: Layout, row: tuple[Any, ...]) -> None:
+        """Add a row, which begins with its times."""
         waiting = into.by_layout.get(layout)
         if waiting is None:
             waiting = into.by_layout[layout] = self._waiting(layout)
-        self._keep_order(into, waiting, (row[0], row[0 if layout.event is EventKind.MARK else 1]))
+        place = row[0], row[0 if layout.is_mark else 1]
+        earlier = into.places.setdefault(place, waiting)
+        if earlier is not waiting:
+            self._write(into.stream, earlier)
+            into.places[place] = waiting
         waiting.rows.append(row)
         self._count += 1
         if len(waiting.rows) >= waiting.limit:
             self._write(into.stream, waiting)
-        elif self._count >= MAX_ROWS:
+        if self._count >= MAX_ROWS or len(into.places) >= MAX_ROWS:
             self.flush()
+
+    def write_half(self, into: StreamRows, layout: Layout, row: tuple[Any, ...]) -> None:
+        """Write the begin of a range that never ended; batches hold whole events only."""
+        schema = self._schema(layout)
+        into.stream.write_event(schema, np.array([row], schema.dtype))
 
     def flush(self) -> None:
         """Write all that waits."""
-        for into in self._streams.values():
+        for into in self._streams:
             for waiting in into.by_layout.values():
                 self._write(into.stream, waiting)
             into.places.clear()
-
-    def _keep_order(self, into: _StreamRows, waiting: _Waiting, place: tuple[int, int]) -> None:
-        """Write the batch in which an earlier row of the same place waits, if it is another."""
-        known = into.places.get(place)
-        if known is not None and known[0] is not waiting and known[1] >= known[0].written:
-            self._write(into.stream, known[0])
-        into.places[place] = waiting, waiting.written + len(waiting.rows)
-        if len(into.places) > MAX_ROWS:
-            self.flush()
 
     def _write(self, stream: Any, waiting: _Waiting) -> None:
         if waiting.rows:
             rows = np.array(waiting.rows, waiting.schema.dtype)
             stream.write_event_batch(waiting.schema, rows, ordering=BatchOrdering.UNSORTED)
             self._count -= len(waiting.rows)
-            waiting.written += len(waiting.rows)
             waiting.rows.clear()
 
     def _waiting(self, layout: Layout) -> _Waiting:

@@ -50,6 +50,8 @@ class Clock:
     ) -> None:
         self._accepts_text = accepts_text
         self._decimals = _DECIMALS[unit]
+        # Where the point stands in a number with all its decimals, as most are written.
+        self._point = -1 - self._decimals if self._decimals else None
         self._scale: int = 10**self._decimals
 
     def exact(self, value: Any) -> int | Fraction:
@@ -71,6 +73,18 @@ class Clock:
                     pass
             return self._fraction(value)
         return self._unusual(value)
+
+    def span(self, begin: Any, duration: Any) -> tuple[int, int] | None:
+        """Return begin and end in whole nanoseconds, or None where `exact` has to look closer."""
+        if type(begin) is Number and type(duration) is Number and (point := self._point):
+            after = point + 1
+            if begin[point:after] == "." and duration[point:after] == ".":
+                try:
+                    start = int(begin[:point] + begin[after:])
+                    return start, start + int(duration[:point] + duration[after:])
+                except ValueError:  # an exponent
+                    return None
+        return None
 
     def round(self, value: int | Fraction) -> int:
         """Return whole nanoseconds, half to even."""

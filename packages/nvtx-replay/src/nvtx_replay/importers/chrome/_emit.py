@@ -8,7 +8,7 @@ from typing import Any
 
 from nvtx import CounterSemantics, EventKind, TimestampType
 
-from nvtx_replay.importers.chrome._batches import EventBatches, SampleBatches
+from nvtx_replay.importers.chrome._batches import EventBatches, SampleBatches, StreamRows
 from nvtx_replay.importers.chrome._flows import Ends
 from nvtx_replay.importers.chrome._identity import Id, Row
 from nvtx_replay.importers.chrome._layout import Encoder, plain_args
@@ -16,10 +16,12 @@ from nvtx_replay.importers.chrome._ranges import ANNOTATIONS, PYTHON_STACK
 from nvtx_replay.importers.chrome._samples import Series, Value
 from nvtx_replay.importers.chrome._scan import Scan, lane_of
 from nvtx_replay.importers.chrome._strings import RepeatedStrings
-from nvtx_replay.importers.chrome._text import as_text, clean
+from nvtx_replay.importers.chrome._text import as_text
 
 _JsonEvent = dict[str, Any]
 MAX_CATEGORIES = 4_096
+_GLOBAL = "global instants"
+_HALVES = (EventKind.RANGE_PUSH, EventKind.RANGE_START)
 _RANGE_FIELDS = frozenset({"ph", "cat", "name", "pid", "tid", "ts", "dur", "args"})
 _ASYNC_FIELDS = _RANGE_FIELDS | {"scope"}
 _MARK_FIELDS = _RANGE_FIELDS | {"s"}
@@ -51,9 +53,13 @@ class Emitter:
         self._encoder = Encoder(RepeatedStrings(self._domain))
         self._events = EventBatches(self._domain)
         self._samples = SampleBatches()
-        self._streams: dict[Any, Any] = {}
+        self._counter_stream: Any = None
+        self._rows: tuple[dict[int, StreamRows], ...] = ({}, {})
+        self._wide_rows: dict[tuple[Id, str], StreamRows] = {}
         self._counters: dict[Series, Any] = {}
         self._categories: dict[str, int] = {}
+        self._edges = scan.edges
+        self._clipped = scan.clipped
         self._open = ExitStack()
         self._ordinal = 0
         self._range_ids = 0
@@ -74,10 +80,10 @@ class Emitter:
         return self._ordinal
 
     def __enter__(self) -> Emitter:
-        self._scan.edges.sort()
+        self._edges.sort()
         # Scopes in the order of the input's sort indices: that is the order tracks are made in.
         identities = self._scan.identities
-        for row in sorted(self._scan.used_rows, key=identities.order):
+        for row in sorted(self._scan.used_rows.values(), key=identities.order):
             self._domain.get_scope(identities.thread_path(row))
         return self
 
@@ -85,8 +91,8 @@ class Emitter:
         with self._open:
             if kind is None:
                 self._events.flush()
-                if "counters" in self._streams:
-                    self._samples.flush(self._streams["counters"])
+                if self._counter_stream is not None:
+                    self._samples.flush(self._counter_stream)
 
     def metadata(self, event: _JsonEvent) -> None:
         """Pass over names, which the first pass took."""
@@ -97,49 +103,52 @@ class Emitter:
     def slice(self, row: Row, begin: int, end: int | None, event: _JsonEvent) -> None:
         """Write a range of a thread."""
         ordinal, self._ordinal = self._ordinal, self._ordinal + 1
-        ends = self._scan.edges.take(ordinal)
-        stream = self._row_stream(row, lane_of(event))
+        edges, base = self._edges, self._base
+        ends = edges.take() if ordinal == edges.next_ordinal else None
+        rows = self._row_stream(row, lane_of(event))
         if end is None:
-            self._write(stream, EventKind.RANGE_PUSH, (begin,), event, ends)
+            self._write(rows, EventKind.RANGE_PUSH, (base + begin,), event, ends)
         else:
-            end = self._scan.clipped.get(ordinal, end)
-            self._write(stream, EventKind.RANGE_PUSHPOP, (begin, end), event, ends)
+            if ordinal in self._clipped:
+                end = self._clipped[ordinal]
+            self._write(rows, EventKind.RANGE_PUSHPOP, (base + begin, base + end), event, ends)
 
     def instant(self, row: Row, time: int, event: _JsonEvent) -> None:
         """Write an instant of a thread."""
         stream = self._row_stream(row, ANNOTATIONS)
-        self._write(stream, EventKind.MARK, (time,), event, fields=_MARK_FIELDS)
+        self._write(stream, EventKind.MARK, (self._base + time,), event, fields=_MARK_FIELDS)
 
     def wide_instant(self, pid: Id, time: int, event: _JsonEvent) -> None:
         """Write an instant of a process or of the whole trace."""
         if event.get("s") == "g":
-            stream = self._stream("global instants", None, "global instants")
+            stream = self._process_stream(None, _GLOBAL)
         else:
             stream = self._process_stream(pid, "process instants")
-        self._write(stream, EventKind.MARK, (time,), event, fields=_MARK_FIELDS)
+        self._write(stream, EventKind.MARK, (self._base + time,), event, fields=_MARK_FIELDS)
 
     def async_range(self, pid: Id, begin: int, end: int | None, event: _JsonEvent) -> None:
         """Write an asynchronous range."""
         stream = self._process_stream(pid, "async")
         if end is None:
             self._range_ids += 1
-            head = EventKind.RANGE_START, (begin, self._range_ids)
+            head = EventKind.RANGE_START, (self._base + begin, self._range_ids)
         else:
-            head = EventKind.RANGE_STARTEND, (begin, end)
+            head = EventKind.RANGE_STARTEND, (self._base + begin, self._base + end)
         self._write(stream, *head, event, fields=_ASYNC_FIELDS)
 
     def async_instant(self, pid: Id, time: int, event: _JsonEvent) -> None:
         """Write an instant of an asynchronous range."""
         stream = self._process_stream(pid, "async")
-        self._write(stream, EventKind.MARK, (time,), event, fields=_ASYNC_FIELDS)
+        self._write(stream, EventKind.MARK, (self._base + time,), event, fields=_ASYNC_FIELDS)
 
     def sample(self, series: Series, time: int, value: Value) -> None:
         """Write a counter's value."""
-        stream = self._stream("counters", None, "counters")
+        if self._counter_stream is None:
+            self._counter_stream = self._open_stream(None, "counters")
         counter = self._counters.get(series)
         if counter is None:
             counter = self._counters[series] = self._counter(series)
-        self._samples.add(stream, counter, self._base + time, value)
+        self._samples.add(self._counter_stream, counter, self._base + time, value)
 
     def _counter(self, series: Series) -> Any:
         scope = self._domain.get_scope(self._scan.identities.process_path(series.pid))
@@ -149,69 +158,65 @@ class Emitter:
 
     def _write(
         self,
-        stream: Any,
+        rows: StreamRows,
         kind: EventKind,
-        times: tuple[int, ...],
+        head: tuple[int, ...],
         event: _JsonEvent,
         ends: Ends | None = None,
         *,
         fields: frozenset[str] = _RANGE_FIELDS,
     ) -> None:
-        base, args = self._base, event.get("args")
-        head = [time + base for time in times]
-        if kind is EventKind.RANGE_START:
-            head[1] = times[1]  # the range's id
-        category, overflow = self._category(event.get("cat"))
-        beside = [] if overflow is None else [("cat", overflow)]
-        if not event.keys() <= fields:
+        name, args, category = event.get("name", ""), event.get("args"), event.get("cat")
+        number = self._categories.get(category) if type(category) is str else None
+        beside: list[tuple[str, Any]] = []
+        if number is None:
+            number, beside = self._category(category)
+        if type(args) is not dict or beside or not event.keys() <= fields:
             beside += sorted((key, event[key]) for key in event.keys() - fields)
-        if beside or type(args) is not dict:
             args = plain_args(args, beside)
-        name = event.get("name", "")
         if type(name) is not str:
             name = as_text(name)
-        layout, row = self._encoder.row(kind, (*head, category), name, args, ends)
-        self._events.add(stream, layout, row)
+        layout, row = self._encoder.row(kind, (*head, number), name, args, ends)
+        if kind in _HALVES:
+            self._events.write_half(rows, layout, row)
+        else:
+            self._events.add(rows, layout, row)
 
-    def _category(self, name: Any) -> tuple[int, str | None]:
-        """Return the id of a category, or 0 and its name where there are too many to register."""
+    def _category(self, name: Any) -> tuple[int, list[tuple[str, Any]]]:
+        """Return the id of a category, or 0 and an argument where there are too many."""
         if not name:
-            return 0, None
-        text = name if type(name) is str else as_text(name)
-        known = self._categories.get(text)
-        if known is None:
-            text = clean(text)
-            if len(self._categories) >= MAX_CATEGORIES:
-                return 0, text
-            known = self._categories[name if type(name) is str else text] = int(
-                self._domain.get_category_id(text)
-            )
-        return known, None
+            return 0, []
+        text = as_text(name)
+        if text not in self._categories and len(self._categories) >= MAX_CATEGORIES:
+            return 0, [("cat", text)]
+        number = int(self._domain.get_category_id(text))
+        self._categories[text] = number
+        return number, []
 
-    def _row_stream(self, row: Row, lane: int) -> Any:
-        key = row.index, lane
-        stream = self._streams.get(key)
-        if stream is None:
+    def _row_stream(self, row: Row, lane: int) -> StreamRows:
+        rows = self._rows[lane].get(row.index)
+        if rows is None:
             identities = self._scan.identities
             name = identities.thread_label(row)
             if lane == PYTHON_STACK:
                 name = f"{name} · Python stack"
-            stream = self._stream(key, identities.thread_path(row), name)
-        return stream
+            rows = self._open_rows(identities.thread_path(row), name)
+            self._rows[lane][row.index] = rows
+        return rows
 
-    def _process_stream(self, pid: Id, name: str) -> Any:
-        stream = self._streams.get((pid, name))
-        if stream is None:
-            path = self._scan.identities.process_path(pid)
-            stream = self._stream((pid, name), path, name)
-        return stream
+    def _process_stream(self, pid: Id, name: str) -> StreamRows:
+        rows = self._wide_rows.get((pid, name))
+        if rows is None:
+            path = None if name == _GLOBAL else self._scan.identities.process_path(pid)
+            rows = self._wide_rows[pid, name] = self._open_rows(path, name)
+        return rows
 
-    def _stream(self, key: Any, path: str | None, name: str) -> Any:
-        stream = self._streams.get(key)
-        if stream is None:
-            scope = None if path is None else self._domain.get_scope(path)
-            made = self._session.create_stream(
-                name, domain=self._domain, scope=scope, time_domain_id=self._clock
-            )
-            stream = self._streams[key] = self._open.enter_context(made)
-        return stream
+    def _open_rows(self, path: str | None, name: str) -> StreamRows:
+        return self._events.open(self._open_stream(path, name))
+
+    def _open_stream(self, path: str | None, name: str) -> Any:
+        scope = None if path is None else self._domain.get_scope(path)
+        stream = self._session.create_stream(
+            name, domain=self._domain, scope=scope, time_domain_id=self._clock
+        )
+        return self._open.enter_context(stream)

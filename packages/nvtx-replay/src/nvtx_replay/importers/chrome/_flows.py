@@ -36,12 +36,19 @@ class Ends:
 
 
 class Edges:
-    """The ends of all edges by the ordinal of their range, in 17 bytes an end."""
+    """The ends of all edges by the ordinal of their range, in 17 bytes an end.
+
+    Attributes
+    ----------
+    next_ordinal : int
+        The next range that has an end, in ascending order; -1 if there is none.
+    """
 
     def __init__(self) -> None:
         self._ordinals, self._ids, self._arrives = array("q"), array("q"), array("b")
         self._order: npt.NDArray[np.intp] = np.empty(0, np.intp)
         self._next = 0
+        self.next_ordinal = -1
 
     def add(self, source: int, target: int) -> None:
         """Add an edge between two ranges."""
@@ -52,21 +59,24 @@ class Edges:
             self._arrives.append(arrives)
 
     def sort(self) -> None:
-        """Make ready for `take`, which asks for ordinals from 0 on."""
+        """Make ready to take the ends, from the first range on."""
         self._order = np.argsort(np.array(self._ordinals), kind="stable")
         self._next = 0
+        self._advance()
 
-    def take(self, ordinal: int) -> Ends | None:
-        """Return the ends of a range; ordinals must come in ascending order."""
-        ends: Ends | None = None
-        while self._next < len(self._order):
+    def take(self) -> Ends:
+        """Return the ends of the range ``next_ordinal``, and go on to the next one."""
+        ends, ordinal = Ends(), self.next_ordinal
+        while self.next_ordinal == ordinal:
             at = int(self._order[self._next])
-            if self._ordinals[at] != ordinal:
-                break
-            ends = ends or Ends()
             (ends.into if self._arrives[at] else ends.out).append(self._ids[at])
             self._next += 1
+            self._advance()
         return ends
+
+    def _advance(self) -> None:
+        whole = self._next >= len(self._order)
+        self.next_ordinal = -1 if whole else self._ordinals[int(self._order[self._next])]
 
 
 class FlowPoints:

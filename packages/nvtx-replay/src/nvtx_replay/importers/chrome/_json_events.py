@@ -12,7 +12,7 @@ import codecs
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 MAX_VALUE_CHARS = 64 << 20
 """One event, or one value beside the events, may be this long."""
@@ -56,7 +56,10 @@ def _long_integer(text: str) -> int | Number:
         return Number(text)
 
 
-_decode = json.JSONDecoder(parse_float=Number, strict=False).raw_decode
+_decoder = json.JSONDecoder(parse_float=Number, strict=False)
+_decode = _decoder.raw_decode
+# The C function under raw_decode; it says by StopIteration that there is no value.
+_decode_event = cast("Callable[[str, int], tuple[Any, int]]", vars(_decoder)["scan_once"])
 # A parse_int of our own is three times slower, so only values that the first one refuses see it.
 _decode_long = json.JSONDecoder(
     parse_float=Number, parse_int=_long_integer, strict=False
@@ -135,8 +138,8 @@ class EventReader:
             at = skip(self._text, self._at).end()  # type: ignore[union-attr]
             if self._text.startswith("{", at):
                 try:
-                    event, self._at = _decode(self._text, at)
-                except (ValueError, RecursionError):
+                    event, self._at = _decode_event(self._text, at)
+                except (ValueError, StopIteration, RecursionError):
                     self._at = at
                     event = self._value()
                 yield event

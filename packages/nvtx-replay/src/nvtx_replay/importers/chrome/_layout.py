@@ -21,6 +21,7 @@ MAX_LAYOUTS = 4_096
 """Distinct layouts with fields of their own; others carry their arguments as one JSON text."""
 
 INT, UINT, FLOAT, HANDLE, TEXT = "iufht"
+_LEFT_OUT = "-"
 FOLDED = "args"
 """The field that carries all arguments where there are too many layouts."""
 
@@ -42,6 +43,7 @@ class Layout:
     width: int
     out: int
     into: int
+    is_mark: bool
 
 
 class Encoder:
@@ -63,43 +65,45 @@ class Encoder:
         ends: Ends | None = None,
     ) -> tuple[Layout, tuple[Any, ...]]:
         """Return the layout and the row; ``head`` holds the values of the leading fields."""
-        key, values = self._encoded(event, name, args, ends)
+        handles = self._strings.handles
+        values: list[Any] = [*head]
+        kinds = ""
+        if (handle := handles.get(name)) is not None:
+            values.append(handle)
+            kinds = HANDLE
+        else:
+            kinds = self._append(name, values)
+        for value in args.values():
+            kind = type(value)
+            if kind is int and -_INT64_LIMIT <= value < _INT64_LIMIT:
+                values.append(value)
+                kinds += INT
+            elif kind is str and (handle := handles.get(value)) is not None:
+                values.append(handle)
+                kinds += HANDLE
+            elif value is not None:
+                kinds += self._append(value, values)
+            else:
+                kinds += _LEFT_OUT
+        width = _width(values, len(head), kinds) if TEXT in kinds else 0
+        slots = (0, 0) if ends is None else (_slots(ends.out), _slots(ends.into))
+        # The hash of an enum member is computed in Python; its address is unique as well.
+        key = id(event), tuple(args), kinds, width, slots
         layout = self._layouts.get(key)
         if layout is None:
             if len(self._layouts) >= self._max_layouts and args.keys() != {FOLDED}:
                 self.folded += 1
                 return self.row(event, head, name, {FOLDED: json_text(args)}, ends)
-            layout = self._layouts[key] = Layout(event, *key[1:])
-        flows = () if ends is None else _flow_values(ends, layout)
-        return layout, (*head, *values, *flows)
+            layout = self._layouts[key] = _layout(event, *key[1:4], slots)
+        if ends is not None:
+            values += _flow_values(ends, layout)
+        return layout, tuple(values)
 
-    def _encoded(
-        self, event: EventKind, name: str, args: dict[str, Any], ends: Ends | None
-    ) -> tuple[Any, list[Any]]:
-        handles, value_of = self._strings.handles, self._value
-        code, encoded = value_of(name)
-        kinds, values, keys = [code], [encoded], tuple(args)
-        for value in args.values():
-            kind = type(value)
-            if kind is int and -_INT64_LIMIT <= value < _INT64_LIMIT:
-                kinds.append(INT)
-                values.append(value)
-            elif kind is str and (handle := handles.get(value)) is not None:
-                kinds.append(HANDLE)
-                values.append(handle)
-            elif value is None:
-                keys = tuple(key for key in args if args[key] is not None)
-            else:
-                code, encoded = value_of(value)
-                kinds.append(code)
-                values.append(encoded)
-        width = 0
-        if TEXT in kinds:
-            texts = zip(kinds, values, strict=True)
-            width = text_width(max(len(text) for kind, text in texts if kind == TEXT))
-        slots = (0, 0) if ends is None else (_slots(ends.out), _slots(ends.into))
-        # The hash of an enum member is computed in Python; its address is unique as well.
-        return (id(event), keys, "".join(kinds), width, *slots), values
+    def _append(self, value: Any, values: list[Any]) -> str:
+        """Add the value of one field; return its kind."""
+        kind, encoded = self._value(value)
+        values.append(encoded)
+        return kind
 
     def _value(self, value: Any) -> tuple[str, Any]:
         kind = type(value)
@@ -118,6 +122,27 @@ class Encoder:
         cleaned = clean(text)
         self.changed_texts += cleaned != text
         return TEXT, cleaned
+
+
+def _layout(
+    event: EventKind, keys: tuple[str, ...], kinds: str, width: int, slots: tuple[int, int]
+) -> Layout:
+    present = [(key, kind) for key, kind in zip(keys, kinds[1:], strict=True) if kind != _LEFT_OUT]
+    return Layout(
+        event,
+        tuple(key for key, _ in present),
+        kinds[0] + "".join(kind for _, kind in present),
+        width,
+        *slots,
+        event is EventKind.MARK,
+    )
+
+
+def _width(values: list[Any], first: int, kinds: str) -> int:
+    """Return the width that the longest of a row's texts needs."""
+    present = kinds.replace(_LEFT_OUT, "")
+    texts = zip(present, values[first:], strict=True)
+    return text_width(max(len(value) for kind, value in texts if kind == TEXT))
 
 
 def _flow_values(ends: Ends, layout: Layout) -> tuple[Any, ...]:

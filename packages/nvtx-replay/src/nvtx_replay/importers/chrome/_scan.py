@@ -15,6 +15,7 @@ from nvtx_replay.importers.chrome._problems import Problems
 from nvtx_replay.importers.chrome._ranges import ANNOTATIONS, PYTHON_STACK, RangeSpool
 from nvtx_replay.importers.chrome._samples import Series, Value
 from nvtx_replay.importers.chrome._text import as_text
+from nvtx_replay.importers.chrome._walk import TIME_LIMIT
 
 _JsonEvent = dict[str, Any]
 
@@ -26,17 +27,20 @@ def lane_of(event: _JsonEvent) -> int:
 
 @dataclass
 class Extent:
-    """The first and last time met, relative, in nanoseconds."""
+    """The first and last time met, relative, in nanoseconds; reversed while none was."""
 
-    first: int | None = None
-    last: int | None = None
+    first: int = TIME_LIMIT
+    last: int = -TIME_LIMIT
 
     def add(self, begin: int, end: int) -> None:
         """Widen the extent."""
-        if self.first is None or begin < self.first:
-            self.first = begin
-        if self.last is None or end > self.last:
-            self.last = end
+        self.first = min(self.first, begin)
+        self.last = max(self.last, end)
+
+    @property
+    def span(self) -> int | None:
+        """Nanoseconds from first to last, or None if there was no time."""
+        return None if self.first > self.last else self.last - self.first
 
 
 @dataclass
@@ -57,12 +61,17 @@ class Scan:
     problems: Problems
     extent: Extent = field(default_factory=Extent)
     phases: Counter[str] = field(default_factory=Counter)
-    used_rows: set[Row] = field(default_factory=set)
+    used_rows: dict[int, Row] = field(default_factory=dict)
     float_series: dict[Series, bool] = field(default_factory=dict)
     ranges: RangeSpool = field(default_factory=RangeSpool)
     points: FlowPoints = field(default_factory=FlowPoints)
     edges: Edges = field(default_factory=Edges)
     clipped: dict[int, int] = field(default_factory=dict)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many events of each kind there are."""
+        ranges = {"range": len(self.ranges)} if len(self.ranges) else {}
+        return dict(sorted({**self.phases, **ranges}.items()))
 
     def finish(self, clip: int) -> None:
         """Tie flows to ranges and, with ``clip`` in ns, find the ends to be cut back."""
@@ -96,15 +105,14 @@ class Scan:
 
     def slice(self, row: Row, begin: int, end: int | None, event: _JsonEvent) -> None:
         """Remember the range's bounds."""
-        self.phases["range"] += 1
-        self.used_rows.add(row)
+        self.used_rows[row.index] = row
         self.extent.add(begin, begin if end is None else end)
         self.ranges.append(row.index, lane_of(event), begin, end)
 
     def instant(self, row: Row, time: int, _event: _JsonEvent) -> None:
         """Remember the row and the time."""
         self.phases["instant"] += 1
-        self.used_rows.add(row)
+        self.used_rows[row.index] = row
         self.extent.add(time, time)
 
     def wide_instant(self, _pid: Id, time: int, _event: _JsonEvent) -> None:

@@ -126,6 +126,13 @@ class Walk:
         raise TimeValueError(f"{time} ns, beyond 146 years from the base time")
 
     def _complete(self, event: _JsonEvent) -> None:
+        span = self._clock.span(event.get("ts"), event.get("dur"))
+        if span and -TIME_LIMIT < span[0] <= span[1] < TIME_LIMIT:
+            self._visitor.slice(self._identities.row(event), *span, event)
+        else:
+            self._complete_exactly(event)
+
+    def _complete_exactly(self, event: _JsonEvent) -> None:
         clock = self._clock
         exact = clock.exact(event.get("ts"))
         begin = self._checked(clock.round(exact))
@@ -151,7 +158,7 @@ class Walk:
         half = self._half(event)
         row = self._identities.row(event)
         half.owner = row
-        self._nested.begin(row, half)
+        self._nested.begin(row.index, half)
 
     def _half(self, event: _JsonEvent) -> Half:
         exact = self._clock.exact(event.get("ts"))
@@ -161,7 +168,7 @@ class Walk:
     def _end(self, event: _JsonEvent) -> None:
         end = self._time(event)
         row = self._identities.row(event)
-        half = self._nested.end(row, event.get("name"))
+        half = self._nested.end(row.index, event.get("name"))
         if half is None:
             self._problems.skip("end_without_begin", f"an 'E' of thread {row.tid} closes nothing")
             return

@@ -76,8 +76,8 @@ class ChromeSource:
     @property
     def first_ns(self) -> int | None:
         """The earliest time to be written, in nanoseconds, or None if nothing has a time."""
-        first = self._scan.extent.first
-        return None if first is None else first + (self._base or 0)
+        extent = self._scan.extent
+        return None if extent.span is None else extent.first + (self._base or 0)
 
     def write(self, session: Any) -> None:
         """Read the input again and write it.
@@ -129,7 +129,7 @@ class ChromeSource:
         # A cut or corrupt gzip file shows as JSON that ends early; both places are told.
         outer = f"{self._source.fault}; " if self._source.fault else ""
         if reader.fault is not None:
-            if not self._scan.phases and not reader.header:
+            if not self._scan.counts() and not reader.header:
                 raise InputRefusedError(f"{self._source.path}: {outer}{reader.fault}")
             problems.skip("input_cut", f"{outer}{reader.fault}; all before it is kept")
         elif outer:
@@ -140,8 +140,7 @@ class ChromeSource:
 
     def _contents(self) -> dict[str, Any]:
         scan = self._scan
-        extent = scan.extent
-        span = None if extent.first is None or extent.last is None else extent.last - extent.first
+        span = scan.extent.span
         notes = []
         if span is None:
             notes.append("no timed events")
@@ -153,8 +152,8 @@ class ChromeSource:
             "base_time_ns": self._base,
             "first_ns": self.first_ns,
             "span_ns": span,
-            "events": dict(sorted(scan.phases.items())),
-            "processes": len({row.pid for row in scan.used_rows}),
+            "events": scan.counts(),
+            "processes": len({row.pid for row in scan.used_rows.values()}),
             "threads": len(scan.used_rows),
             "counters": len(scan.float_series),
             "notes": notes,
