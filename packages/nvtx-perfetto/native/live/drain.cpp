@@ -22,7 +22,9 @@ const Checkpoint& counted(const LiveFile& file) {
 }  // namespace
 
 Drain::Drain(LiveFile& file, PartFile& part)
-    : file_(file), part_(part), uuids_(file.header().seed),
+    : file_(file), part_(part),
+      same_boot_(field_text(file.header().boot_id, sizeof(file.header().boot_id)) == boot_id()),
+      uuids_(file.header().seed),
       ids_(std::max(1u, counted(file).next_sequence)), out_(part, ids_), sequence_(ids_.next()),
       definitions_(file), events_(catalog_), counters_(file, catalog_, out_, sequence_),
       state_(counted(file)), threads_(kMaxThreads) {}
@@ -47,7 +49,7 @@ bool Drain::run(bool last) {
     write_async();
     counters_.write();
     describe_threads(last);
-    add_host_snapshot(out_.bytes(), sequence_, kRealtime);
+    if (same_boot_) add_host_snapshot(out_.bytes(), sequence_, kRealtime);
     if (last) write_summary();
     if (commit()) return true;
   } catch (...) {  // out of memory: as a failed write
@@ -59,7 +61,7 @@ bool Drain::run(bool last) {
 void Drain::write_preamble() {
   const FileHeader& header = file_.header();
   add_header(out_.bytes(), sequence_, kRealtime);
-  add_host_snapshot(out_.bytes(), sequence_, kRealtime);
+  if (same_boot_) add_host_snapshot(out_.bytes(), sequence_, kRealtime);
   describe_process(out_.bytes(), sequence_, uuids_.process(), header.pid,
                    field_text(header.process_name, sizeof(header.process_name)),
                    field_text(header.label, sizeof(header.label)));

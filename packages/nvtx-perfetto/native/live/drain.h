@@ -85,6 +85,7 @@ class Drain {
 
   LiveFile& file_;
   PartFile& part_;
+  const bool same_boot_;  // the machine's clocks still count as they did
   const TrackUuids uuids_;
   SequenceIds ids_;
   PacketBuffer out_;

@@ -165,6 +165,7 @@ bool Session::start_thread() {
 void* Session::run_thread(void* pointer) {
   auto& self = *static_cast<Session*>(pointer);
   ::pthread_setname_np(::pthread_self(), "nvtx-perfetto");
+  self.flush();  // the part's head, with the clocks as they are now
   recover_beside(self.output_);
   while (!self.stopping_.load(std::memory_order_acquire)) {
     self.pool_->top_up(kSpareChunks);

@@ -157,8 +157,16 @@ void ThreadWriter::next_chunk() {
   end_ = base_ + kChunkSize;
 }
 
-ThreadWriter::Shape ThreadWriter::measure(const EventInput& event) {
-  Shape shape;
+// Most events have a registered name and no payload; those need no more than this.
+inline void ThreadWriter::measure(const EventInput& event, Shape& shape) {
+  if (event.has_attributes) shape.flags |= kAttributes, shape.size += sizeof(AttributesExtra);
+  if (event.value_type != 0) shape.flags |= kValue, shape.size += sizeof(ValueExtra);
+  bool text = event.text_kind == EventInput::kText || event.text_kind == EventInput::kWideText;
+  if (text) measure_text(event, shape);
+  if (event.payload_count != 0) measure_payloads(event, shape);
+}
+
+void ThreadWriter::measure_text(const EventInput& event, Shape& shape) {
   if (event.text_kind == EventInput::kText) {
     const auto* text = static_cast<const char*>(event.text);
     size_t length = strnlen(text, kMaxText + 1);
@@ -168,7 +176,7 @@ ThreadWriter::Shape ThreadWriter::measure(const EventInput& event) {
     }
     shape.text = static_cast<uint32_t>(length);
     shape.flags |= kInlineText;
-  } else if (event.text_kind == EventInput::kWideText) {
+  } else {
     size_t most = kMaxText / sizeof(wchar_t);
     size_t count = wcsnlen(static_cast<const wchar_t*>(event.text), most + 1);
     if (count > most) tally(Tally::kCut);
@@ -176,9 +184,10 @@ ThreadWriter::Shape ThreadWriter::measure(const EventInput& event) {
     shape.flags |= kWideText;
   }
   shape.size += padded8(shape.text);
-  if (event.has_attributes) shape.flags |= kAttributes, shape.size += sizeof(AttributesExtra);
-  if (event.value_type != 0) shape.flags |= kValue, shape.size += sizeof(ValueExtra);
-  if (event.payload_count == 0 || !event.payloads) return shape;
+}
+
+void ThreadWriter::measure_payloads(const EventInput& event, Shape& shape) {
+  if (!event.payloads) return;
   for (size_t i = 0; i < std::min(event.payload_count, kMaxPayloads); ++i) {
     const nvtxPayloadData_t& payload = event.payloads[i];
     size_t size = !payload.payload           ? 0
@@ -191,11 +200,10 @@ ThreadWriter::Shape ThreadWriter::measure(const EventInput& event) {
   }
   shape.flags |= kBytes;
   shape.size += sizeof(BytesExtra) + shape.bytes;
-  return shape;
 }
 
-void ThreadWriter::put(const Shape& shape, RecordKind kind, uint32_t domain,
-                       const EventInput& event, uint8_t* at, int64_t time) {
+inline void ThreadWriter::put(const Shape& shape, RecordKind kind, uint32_t domain,
+                              const EventInput& event, uint8_t* at, int64_t time) {
   auto* head = reinterpret_cast<Record*>(at);
   *head = {static_cast<uint64_t>(time), shape.text, static_cast<uint16_t>(domain), kind,
            shape.flags};
@@ -213,24 +221,28 @@ void ThreadWriter::put(const Shape& shape, RecordKind kind, uint32_t domain,
     at += sizeof(ValueExtra);
   }
   if (shape.flags & kId) at += sizeof(IdExtra);  // the caller fills it in
-  if (shape.flags & kBytes) {
-    *reinterpret_cast<BytesExtra*>(at) = {shape.bytes, shape.payloads};
-    at += sizeof(BytesExtra);
-    for (uint32_t i = 0; i < shape.payloads; ++i) {
-      uint32_t size = shape.payload_sizes[i];
-      *reinterpret_cast<PayloadHead*>(at) = {event.payloads[i].schemaId, size};
-      at += sizeof(PayloadHead);
-      if (size) std::memcpy(at, event.payloads[i].payload, size);
-      at += padded8(size);
-    }
-  }
+  if (shape.flags & kBytes) at = put_payloads(shape, event, at);
   if (shape.text) std::memcpy(at, event.text, shape.text);
+}
+
+uint8_t* ThreadWriter::put_payloads(const Shape& shape, const EventInput& event, uint8_t* at) {
+  *reinterpret_cast<BytesExtra*>(at) = {shape.bytes, shape.payloads};
+  at += sizeof(BytesExtra);
+  for (uint32_t i = 0; i < shape.payloads; ++i) {
+    uint32_t size = shape.payload_sizes[i];
+    *reinterpret_cast<PayloadHead*>(at) = {event.payloads[i].schemaId, size};
+    at += sizeof(PayloadHead);
+    if (size) std::memcpy(at, event.payloads[i].payload, size);
+    at += padded8(size);
+  }
+  return at;
 }
 
 int ThreadWriter::push(uint32_t domain, const EventInput& event) {
   Depth& here = depth(domain);
   auto level = static_cast<int>(here.open + here.dropped);
-  Shape shape = measure(event);
+  Shape shape;
+  measure(event, shape);
   uint8_t* at = here.dropped ? nullptr : place(padded16(shape.size), reserved() + kPopSize);
   if (!at) {
     ++here.dropped;
@@ -245,6 +257,13 @@ int ThreadWriter::push(uint32_t domain, const EventInput& event) {
   return level;
 }
 
+inline void ThreadWriter::put_pop(uint32_t domain, int64_t time, size_t kept) {
+  auto* at = reinterpret_cast<Record*>(place(kPopSize, kept));
+  count_open(-1);
+  *at = {static_cast<uint64_t>(time), 0, static_cast<uint16_t>(domain), kPop, 0};
+  commit(kPopSize);
+}
+
 int ThreadWriter::pop(uint32_t domain, const nvtxPayloadData_t* payloads, size_t count) {
   int64_t time = boottime();
   Depth& here = depth(domain);
@@ -257,16 +276,21 @@ int ThreadWriter::pop(uint32_t domain, const nvtxPayloadData_t* payloads, size_t
   }
   --here.open;
   size_t kept = reserved() - kPopSize;
+  if (count == 0) {
+    put_pop(domain, time, kept);
+    return static_cast<int>(here.open);
+  }
   EventInput event;
   event.payloads = payloads;
   event.payload_count = count;
-  Shape shape = measure(event);
+  Shape shape;
+  measure(event, shape);
   uint8_t* at = place(padded16(shape.size), kept);
   if (!at) {
     // The payload found no room; the pop has its own.
     tally(Tally::kCut);
-    shape = Shape();
-    at = place(kPopSize, kept);
+    put_pop(domain, time, kept);
+    return static_cast<int>(here.open);
   }
   count_open(-1);
   put(shape, kPop, domain, event, at, time);
@@ -275,7 +299,8 @@ int ThreadWriter::pop(uint32_t domain, const nvtxPayloadData_t* payloads, size_t
 }
 
 void ThreadWriter::mark(uint32_t domain, const EventInput& event) {
-  Shape shape = measure(event);
+  Shape shape;
+  measure(event, shape);
   uint8_t* at = depth(domain).dropped ? nullptr : place(padded16(shape.size), reserved());
   if (!at) return tally(Tally::kDropped);
   note_domain(domain);
@@ -284,7 +309,8 @@ void ThreadWriter::mark(uint32_t domain, const EventInput& event) {
 }
 
 uint64_t ThreadWriter::start(uint32_t domain, const EventInput& event) {
-  Shape shape = measure(event);
+  Shape shape;
+  measure(event, shape);
   shape.flags |= kId;
   shape.size += sizeof(IdExtra);
   uint8_t* at = place(padded16(shape.size), reserved());
@@ -310,7 +336,8 @@ void ThreadWriter::end(uint64_t id, const nvtxPayloadData_t* payloads, size_t co
   EventInput event;
   event.payloads = payloads;
   event.payload_count = count;
-  Shape shape = measure(event);
+  Shape shape;
+  measure(event, shape);
   shape.text = 0;
   uint8_t* at = place(padded16(shape.size), reserved());
   if (!at) {

@@ -87,9 +87,13 @@ class ThreadWriter {
   }
   void grow_depths(uint32_t domain);
   void note_domain(uint32_t domain);
-  Shape measure(const EventInput& event);
-  void put(const Shape& shape, RecordKind kind, uint32_t domain, const EventInput& event,
-           uint8_t* at, int64_t time);
+  void measure(const EventInput& event, Shape& shape);
+  void measure_text(const EventInput& event, Shape& shape);
+  void measure_payloads(const EventInput& event, Shape& shape);
+  void put_pop(uint32_t domain, int64_t time, size_t kept);
+  static uint8_t* put_payloads(const Shape& shape, const EventInput& event, uint8_t* at);
+  static void put(const Shape& shape, RecordKind kind, uint32_t domain, const EventInput& event,
+                  uint8_t* at, int64_t time);
 
   // Room for `size` bytes that leaves `kept` bytes free for pops; null when there is none.
   uint8_t* place(size_t size, size_t kept) {

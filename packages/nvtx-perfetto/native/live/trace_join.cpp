@@ -10,8 +10,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 
 #include "io/byte_buffer.h"
+#include "live/host_snapshots.h"
 #include "live/part_file.h"
 #include "live/summary_reader.h"
 #include "live/wire_reader.h"
@@ -66,33 +68,94 @@ class Mapped {
 class Joiner {
  public:
   Joiner(PartFile& out, JoinReport& report) : out_(out), report_(report) {}
-  std::string add(const std::string& path);
-  std::string flush() {
-    bool taken = pending_.empty() || out_.append(pending_.data(), pending_.size());
-    pending_.clear();
-    return taken ? std::string() : out_.problem();
-  }
+  // Looks through all inputs before anything is written.
+  std::string open(const std::vector<std::string>& paths);
+  std::string write();
 
  private:
+  struct Input {
+    std::string path;
+    Mapped file;
+    std::string_view packets;  // as far as they are whole
+  };
+
+  std::string look_through(size_t index, Input& input);
+  std::string check_clocks() const;
+  std::string add_snapshots();
+  std::string add(const Input& input);
   std::string add_packet(std::string_view packet);
-  void note_clock(std::string_view snapshot);
+  std::string flush();
 
   PartFile& out_;
   JoinReport& report_;
+  std::deque<Input> inputs_;
+  HostSnapshots snapshots_;
   ByteBuffer pending_;
   ByteBuffer packet_;
   uint64_t base_ = 0;     // what this input's sequence ids are moved up by
-  uint64_t highest_ = 0;  // sequence id in the output
-  uint64_t clock_ = 0;    // that the output's times are on
-  uint64_t input_clock_ = 0;
+  uint64_t highest_ = 1;  // sequence id in the output; the first is that of the snapshots
 };
 
-void Joiner::note_clock(std::string_view snapshot) {
-  WireReader reader(snapshot);
-  WireField field;
-  while (reader.next(field)) {
-    if (field.number == kClockSnapshot_primary_trace_clock) input_clock_ = field.value;
+std::string Joiner::open(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    inputs_.emplace_back();
+    Input& input = inputs_.back();
+    input.path = path;
+    std::string problem = input.file.open(path);
+    if (problem.empty()) problem = look_through(inputs_.size() - 1, input);
+    if (!problem.empty()) return problem;
   }
+  return check_clocks();
+}
+
+std::string Joiner::look_through(size_t index, Input& input) {
+  WireReader reader(input.file.bytes());
+  WireField field;
+  bool any = false;
+  while (reader.next(field)) {
+    if (field.number != kTrace_packet || field.type != 2) break;
+    any = true;
+    WireReader inner(field.bytes);
+    WireField part;
+    while (inner.next(part)) {
+      if (part.number == kTracePacket_clock_snapshot) snapshots_.add(index, part.bytes);
+      if (part.number == kTracePacket_compressed_packets) {
+        return input.path + " holds compressed packets, which cannot be joined";
+      }
+    }
+    if (!inner.at_end()) return input.path + " holds a broken packet";
+    input.packets = input.file.bytes().substr(0, input.file.bytes().size() - reader.left().size());
+  }
+  size_t rest = input.file.bytes().size() - input.packets.size();
+  if (rest > 0 && !any) return input.path + " is no Perfetto trace";
+  if (rest > 0) report_.cuts.push_back({input.path, rest});
+  return {};
+}
+
+std::string Joiner::check_clocks() const {
+  uint64_t clock = 0;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    uint64_t own = snapshots_.primary(i);
+    if (own != 0 && clock != 0 && own != clock) {
+      return inputs_[i].path + " is on another clock (" + std::to_string(own) +
+             ") than those before (" + std::to_string(clock) +
+             "), and nothing ties them; join traces of one clock";
+    }
+    if (clock == 0) clock = own;
+  }
+  return {};
+}
+
+std::string Joiner::add_snapshots() {
+  std::string problem;
+  for (std::string_view snapshot : snapshots_.chosen(problem)) {
+    packet_.clear();
+    proto::add_varint(packet_, kTracePacket_trusted_packet_sequence_id, 1);
+    proto::add_bytes(packet_, kTracePacket_clock_snapshot, snapshot);
+    proto::add_bytes(pending_, kTrace_packet, packet_.view());
+    ++report_.packets;
+  }
+  return problem;
 }
 
 std::string Joiner::add_packet(std::string_view packet) {
@@ -101,54 +164,53 @@ std::string Joiner::add_packet(std::string_view packet) {
   WireField field;
   bool interned = false;
   while (reader.next(field)) {
-    switch (field.number) {
-      case kTracePacket_trusted_packet_sequence_id: {
-        uint64_t id = base_ + field.value;
-        if (id > UINT32_MAX) return "there are more packet sequences than a trace can number";
-        highest_ = std::max(highest_, id);
-        proto::add_varint(packet_, field.number, id);
-        continue;
-      }
-      case kTracePacket_compressed_packets:
-        return "it holds compressed packets, which are not written here";
-      case kTracePacket_clock_snapshot: note_clock(field.bytes); break;
-      case kTracePacket_interned_data: interned = true; break;
-      default: break;
+    if (field.number == kTracePacket_trusted_packet_sequence_id) {
+      uint64_t id = base_ + field.value;
+      if (id > UINT32_MAX) return "there are more packet sequences than a trace can number";
+      highest_ = std::max(highest_, id);
+      proto::add_varint(packet_, field.number, id);
+      continue;
     }
+    if (field.number == kTracePacket_clock_snapshot &&
+        HostSnapshots::kind_of(field.bytes) == HostSnapshots::Kind::kHost) {
+      return {};
+    }
+    interned |= field.number == kTracePacket_interned_data;
     packet_.append(field.whole.data(), field.whole.size());
   }
-  if (!reader.at_end()) return "a packet in it is broken";
   if (interned) read_summary(packet, report_.counts);
   proto::add_bytes(pending_, kTrace_packet, packet_.view());
   ++report_.packets;
   return pending_.size() >= kChunk ? flush() : std::string();
 }
 
-std::string Joiner::add(const std::string& path) {
-  Mapped input;
-  std::string problem = input.open(path);
-  if (!problem.empty()) return problem;
+std::string Joiner::add(const Input& input) {
   base_ = highest_;
-  input_clock_ = 0;
-  WireReader reader(input.bytes());
+  WireReader reader(input.packets);
   WireField field;
-  uint64_t before = report_.packets;
+  bool first = true;
   while (reader.next(field)) {
-    if (field.number != kTrace_packet || field.type != 2) return path + " is no Perfetto trace";
-    problem = add_packet(field.bytes);
-    if (!problem.empty()) return path + ": " + problem;
+    std::string problem = add_packet(field.bytes);
+    // The trace's clock has to be named before any snapshot.
+    if (first && &input == &inputs_.front() && problem.empty()) problem = add_snapshots();
+    first = false;
+    if (!problem.empty()) return input.path + ": " + problem;
   }
-  if (!reader.at_end()) {
-    if (report_.packets == before) return path + " is no Perfetto trace";
-    report_.cuts.push_back({path, reader.left().size()});
-  }
-  if (input_clock_ != 0 && clock_ != 0 && input_clock_ != clock_) {
-    return path + " is on another clock (" + std::to_string(input_clock_) +
-           ") than those before (" + std::to_string(clock_) +
-           "), and nothing ties them; join traces of one clock";
-  }
-  if (clock_ == 0) clock_ = input_clock_;
   return {};
+}
+
+std::string Joiner::write() {
+  for (const Input& input : inputs_) {
+    std::string problem = add(input);
+    if (!problem.empty()) return problem;
+  }
+  return flush();
+}
+
+std::string Joiner::flush() {
+  bool taken = pending_.empty() || out_.append(pending_.data(), pending_.size());
+  pending_.clear();
+  return taken ? std::string() : out_.problem();
 }
 
 }  // namespace
@@ -163,8 +225,8 @@ std::string join_traces(const std::vector<std::string>& inputs, const std::strin
   std::string problem = out.create(unfinished);
   if (!problem.empty()) return problem;
   Joiner joiner(out, report);
-  for (size_t i = 0; i < inputs.size() && problem.empty(); ++i) problem = joiner.add(inputs[i]);
-  if (problem.empty()) problem = joiner.flush();
+  problem = joiner.open(inputs);
+  if (problem.empty()) problem = joiner.write();
   if (!out.close() && problem.empty()) problem = out.problem();
   if (problem.empty() && std::rename(unfinished.c_str(), output.c_str()) != 0) {
     problem = failure("renaming", unfinished, errno);
