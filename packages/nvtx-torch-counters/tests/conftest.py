@@ -32,6 +32,7 @@ def _nothing_left_behind() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def fake(tmp_path_factory: pytest.TempPathFactory) -> NvmlScript:
+    pytest.importorskip("pynvml", reason="nvidia-ml-py is not installed")
     target = tmp_path_factory.mktemp("nvml") / "libnvidia-ml.so.1"
     return NvmlScript(library("fake_nvml.c", target, "-Wl,-soname,libnvidia-ml.so.1"))
 

@@ -81,12 +81,10 @@ class FakeCuda:
 
 
 @pytest.fixture
-def cuda(monkeypatch: pytest.MonkeyPatch, nvml: NvmlScript) -> Iterator[FakeCuda]:
+def cuda(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCuda]:
     """Replace every public function of torch.cuda: those allowed are faked, others only noted."""
     fake = FakeCuda(2)
     monkeypatch.setattr(torch.version, "cuda", "13.0")
-    for uuid in GPU[:2]:
-        nvml.board(uuid)
 
     def noting(name: str) -> Any:
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -151,7 +149,7 @@ def test_devices_join_as_they_come_into_use(cuda: FakeCuda) -> None:
 
 
 def test_until_cuda_is_initialised_only_that_is_asked(cuda: FakeCuda) -> None:
-    sampler = CounterSampler([CudaDevices()])
+    sampler = CounterSampler([CudaDevices(nvml=False)])
     for _ in range(5):
         sampler.step()
     sampler.stop()
@@ -219,7 +217,10 @@ def test_without_nvml_the_allocator_is_sampled_and_the_reason_is_told(
     assert sampler.report().missing == {"cuda:0 through NVML": why}
 
 
-def test_an_allocator_without_statistics_leaves_nvmls_counters(cuda: FakeCuda) -> None:
+def test_an_allocator_without_statistics_leaves_nvmls_counters(
+    cuda: FakeCuda, nvml: NvmlScript
+) -> None:
+    nvml.board(GPU[0])
     cuda.initialised = True
     cuda.broken = RuntimeError("CUDAPluggableAllocator does not yet support getDeviceStats")
     sampler = CounterSampler([CudaDevices()])

@@ -6,7 +6,6 @@ from __future__ import annotations
 import ctypes
 import os
 
-import pynvml
 import pytest
 from fake_clock import MS, FakeClock
 from nvml_script import (
@@ -23,6 +22,8 @@ from nvtx_torch_counters._clock import RealtimeTie
 from nvtx_torch_counters._lane import Lane
 from nvtx_torch_counters._nvml import find_device
 from nvtx_torch_counters._series import Series
+
+pynvml = pytest.importorskip("pynvml", reason="nvidia-ml-py is not installed")
 
 EVERY_COUNTER = {
     "utilization": {"gpu": 37, "memory": 12},
