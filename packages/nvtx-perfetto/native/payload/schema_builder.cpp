@@ -108,6 +108,21 @@ bool Builder::check_head() {
   return out_.error == BuildError::kNone;
 }
 
+// Live, the nvtx package registers each scalar as a nameless schema of one entry, which it
+// calls what NumPy calls the type: `int64`, `float32`, `str128`, `bytes40`.
+bool wraps_numpy_scalar(const Schema& schema) {
+  if (schema.entries.size() != 1 || !schema.name.empty()) return false;
+  const SchemaEntry& entry = schema.entries[0];
+  if (entry.role != EntryRole::kNone || entry.message) return false;
+  size_t digits = entry.name.find_first_of("0123456789");
+  if (digits == std::string::npos ||
+      entry.name.find_first_not_of("0123456789", digits) != std::string::npos) {
+    return false;
+  }
+  std::string kind = entry.name.substr(0, digits);
+  return kind == "int" || kind == "uint" || kind == "float" || kind == "str" || kind == "bytes";
+}
+
 BuiltSchema Builder::build() {
   if (!check_head()) return std::move(out_);
   out_.schema = std::make_unique<Schema>();
@@ -125,6 +140,7 @@ BuiltSchema Builder::build() {
   }
   if (out_.error == BuildError::kNone) finish_size();
   if (out_.error == BuildError::kNone) {
+    if (wraps_numpy_scalar(schema)) schema.entries[0].named = false;
     name_entries(schema);
     for (size_t i = 0; i < schema.entries.size(); ++i) {
       plan_entry(schema.entries[i], static_cast<int>(i));
