@@ -7,7 +7,7 @@ import inspect
 import sys
 import threading
 from collections.abc import Iterator
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -229,6 +229,15 @@ def test_an_allocator_without_statistics_leaves_nvmls_counters(
     assert "cuda:0 memory" in sampler.names
     assert "cuda:0 allocator" not in sampler.names
     assert "getDeviceStats" in sampler.report().missing["cuda:0 allocator"]
+
+
+def test_a_torch_that_is_still_being_imported_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    devices = CudaDevices()
+    monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
+    assert devices.discover() == ()
+    assert devices.reasons == {"cuda": "CUDA is not in use by this process"}
 
 
 def test_a_build_without_cuda_says_so() -> None:

@@ -12,6 +12,7 @@ import pytest
 from fake_clock import FakeClock
 from nvtx import CounterNoValueReason
 from nvtx_torch_counters import (
+    CounterSampler,
     FunctionProbe,
     ProbeError,
     Samples,
@@ -115,6 +116,34 @@ def test_a_long_gap_is_one_row_and_is_counted() -> None:
     assert samples.gap == [None, "asleep", "gone", None, "asleep"]
     assert series.gaps == 52
     assert series.reads == 54
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+def test_integers_of_every_width_are_kept_exactly_and_never_wrapped(dtype: str) -> None:
+    limits = np.iinfo(dtype)
+    answers = iter([(limits.min,), (limits.max,), (limits.max + 1,)])
+    series = Series(FunctionProbe("p", {"n": dtype}, lambda: next(answers)), 64)
+    clock = FakeClock()
+    tie = RealtimeTie.read(clock)
+    series.open()
+    for _ in range(3):
+        series.take(clock, tie)
+    samples = samples_of("p", series.schema, series.ring.rows(), series.reasons.texts, tie)
+    assert samples.values["n"].dtype == np.dtype(dtype)
+    assert samples.values["n"][samples.valid["n"]].tolist() == [limits.min, limits.max]
+    assert "read() returned" in str(series.stopped)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_floats_of_every_width_are_kept_and_reach_pandas(dtype: str) -> None:
+    answers = iter([(0.5,), (None,), (-1.0,)])
+    sampler = CounterSampler([FunctionProbe("p", {"x": dtype}, lambda: next(answers))])
+    sampler.step()
+    sampler.step()
+    sampler.stop()
+    samples = sampler.samples("p")
+    assert samples.packed(slice(0, 3))["x"].dtype == np.dtype(dtype)
+    assert sampler.to_frame()["p.x"].dropna().tolist() == [0.5, -1.0]
 
 
 def test_an_unknown_float_is_nan_and_its_neighbour_stays() -> None:

@@ -145,9 +145,11 @@ class CudaDevices:
 def torch_in_use() -> ModuleType | None:
     """Return torch if the application has initialised CUDA through it, without importing it."""
     torch = sys.modules.get("torch")
-    return torch if torch is not None and torch.cuda.is_initialized() else None
+    # Another thread may be in the middle of importing it: then its parts are not there yet.
+    asked = getattr(getattr(torch, "cuda", None), "is_initialized", None)
+    return torch if asked is not None and asked() else None
 
 
 def _built_with_cuda() -> bool:
-    torch = sys.modules.get("torch")
-    return torch is None or torch.version.cuda is not None or torch.version.hip is not None
+    version = getattr(sys.modules.get("torch"), "version", None)
+    return version is None or version.cuda is not None or version.hip is not None

@@ -8,6 +8,7 @@ import struct
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +34,7 @@ class RingRows:
     state, reason
         uint8 and int16: what kind of row it is, and which text explains it.
     columns
-        One int64 or float64 array a field.
+        One array a field.
     """
 
     first: int
@@ -41,7 +42,7 @@ class RingRows:
     error: npt.NDArray[np.int64]
     state: npt.NDArray[np.uint8]
     reason: npt.NDArray[np.int16]
-    columns: list[npt.NDArray[np.int64] | npt.NDArray[np.float64]]
+    columns: list[npt.NDArray[Any]]
 
 
 class Ring:
@@ -49,14 +50,14 @@ class Ring:
 
     A row lies in one piece, written by one call, because a tick finds the caches cold::
 
-        time int64 | error int64 | state int32 | reason int32 | 8 bytes a column
+        time int64 | error int64 | state int32 | reason int32 | columns, one after another
 
     A lock keeps a copy and a write apart, also without the interpreter lock.
 
     Parameters
     ----------
     codes : str
-        One letter a column: ``q`` for int64, ``d`` for float64.
+        One letter a column, as struct and NumPy both know them: ``q`` for int64.
     capacity : int
         How many rows are kept.
     """

@@ -21,6 +21,21 @@ logger = logging.getLogger("nvtx_torch_counters")
 
 _MOST_REASONS = 64
 
+#: Letters under which struct checks the range of what it packs and NumPy reads it back.
+_CODES = {
+    "i1": "b",
+    "i2": "h",
+    "i4": "i",
+    "i8": "q",
+    "u1": "B",
+    "u2": "H",
+    "u4": "I",
+    "u8": "Q",
+    "f2": "e",
+    "f4": "f",
+    "f8": "d",
+}
+
 
 class Reasons:
     """The distinct texts that explain gaps, bounded; number 0 is the overflow text."""
@@ -51,12 +66,14 @@ class Series:
         self.schema = checked_schema(probe)
         self.capacity = capacity
         self.on_gap: Callable[[], None] | None = None
-        self._floats = tuple(self.schema.fields[n].dtype.kind == "f" for n in self.schema.names)
+        dtypes = [self.schema.fields[name].dtype for name in self.schema.names]
+        self._floats = tuple(dtype.kind == "f" for dtype in dtypes)
+        self._codes = "".join(_CODES[dtype.str[1:]] for dtype in dtypes)
         self._clear()
 
     def _clear(self) -> None:
         self.busy = threading.Lock()
-        self.ring = Ring("".join("d" if f else "q" for f in self._floats), self.capacity)
+        self.ring = Ring(self._codes, self.capacity)
         self.reasons = Reasons()
         self.reads = self.gaps = self.read_ns = self.slowest_ns = 0
         self.stopped: str | None = "not started"
@@ -218,7 +235,7 @@ def checked_schema(probe: Probe) -> Schema:
             "expected one from nvtx_schema.counter_schema"
         )
     for name, inner in schema.fields.items():
-        if inner.role is not None or inner.shape or inner.dtype.kind not in "iuf":
+        if inner.role is not None or inner.shape or inner.dtype.str[1:] not in _CODES:
             raise ProbeError(
                 f"probe {probe.name!r}, field {name!r} ({inner.dtype}): a sampled field is one "
                 "integer or float, and the sampler adds the time"

@@ -52,8 +52,9 @@ class Probe(Protocol):
 
     Notes
     -----
-    Calls never overlap. They come from the thread that starts and stops the sampler, from
-    a thread of the sampler's, and from threads that use ``peak`` or ``step``.
+    A probe belongs to one sampler. Its calls never overlap. They come from the thread that
+    starts and stops the sampler, from threads of the sampler's, and from threads that use
+    ``peak`` or ``step``. A probe may have a ``description``, a text that NVTX tools show.
     """
 
     @property

@@ -42,7 +42,7 @@ class CounterSampler:
         Seconds between two reads of probes that name no interval of their own; at least 0.001.
     capacity : int
         Rows kept a probe; the oldest are overwritten, and counted. A row takes 24 bytes and
-        8 a field, mapped when used.
+        its fields' own, mapped when used.
     domain : str or None
         NVTX domain of the live counters; None sends nothing.
     output : path, optional

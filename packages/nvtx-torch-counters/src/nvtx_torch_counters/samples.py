@@ -95,7 +95,7 @@ def samples_of(
     for field, column in zip(schema.names, rows.columns, strict=True):
         shown = np.where(state == VALUE, column[latest], column.dtype.type(0))
         valid[field] = known & ~np.isnan(shown)
-        values[field] = shown.astype(schema.fields[field].dtype)
+        values[field] = shown
     missing = rows.state == UNAVAILABLE
     gap = [texts[number] if out else None for number, out in zip(rows.reason, missing, strict=True)]
     return Samples(

@@ -84,7 +84,10 @@ class Table:
             kind = pandas.arrays.FloatingArray
             if column.values.dtype.kind != "f":
                 kind = pandas.arrays.IntegerArray
-            data[name] = kind(column.values.copy(), ~column.valid)
+            values = column.values.copy()
+            if values.dtype == np.float16:  # pandas has no nullable half precision
+                values = values.astype(np.float32)
+            data[name] = kind(values, ~column.valid)
         frame = pandas.DataFrame(data)
         frame.attrs["units"] = {name: column.unit for name, column in self.columns.items()}
         return frame
