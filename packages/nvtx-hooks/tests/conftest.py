@@ -30,13 +30,14 @@ def recorder() -> Recorder:
 @pytest.fixture(autouse=True)
 def _clean(recorder: Recorder) -> Iterator[None]:
     """Fail a test that leaves a range open, or the switch off."""
-    from nvtx_hooks._stack import states
+    from nvtx_hooks._stack import NOTHING, current_thread
     from nvtx_hooks._switch import switch
 
     recorder.clear()
     yield
     assert switch.on
-    assert [(state.top, state.passes) for state in states.values()] in ([], [(None, set())])
+    assert current_thread().top is NOTHING
+    assert current_thread().passes == set()
     kinds = [event.kind for event in recorder.events()]
     assert kinds.count("push") == kinds.count("pop")
 

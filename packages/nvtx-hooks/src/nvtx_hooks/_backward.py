@@ -11,25 +11,22 @@ inputs, and when another module's gradient arrives that it did not call, it is d
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 from nvtx_hooks._label import KEY, ModuleLabel
 from nvtx_hooks._stack import (
     BELOW,
     LABEL,
+    NOTHING,
     OPENED,
     OWNER,
     PASS,
     Entry,
     ThreadState,
-    begin_thread,
-    states,
+    current_thread,
 )
 from nvtx_hooks._switch import switch
 from nvtx_hooks._torch_state import OUTSIDE, current_pass
-
-_thread = threading.get_ident
 
 
 class BackwardScope:
@@ -79,10 +76,7 @@ class NodeHook:
     def run(self, _: Any) -> None:
         """Close the calls whose inputs the gradient reached, open those whose outputs it did."""
         pass_id = current_pass()
-        try:
-            state = states[_thread()]
-        except KeyError:
-            state = begin_thread()
+        state = current_thread()
         for scope in self.closes:
             if scope.opened == pass_id:
                 _close(state, scope)
@@ -91,7 +85,7 @@ class NodeHook:
                 if scope.opened != pass_id:
                     _open(state, scope, pass_id)
             # A module that returns its input has nothing to do backward.
-            if self.closes and state.top is not None and state.top[OWNER] in self.closes:
+            if self.closes and state.top[OWNER] in self.closes:
                 state.close_top()
 
 
@@ -109,7 +103,7 @@ def _open(state: ThreadState, scope: BackwardScope, pass_id: int) -> None:
     state.enter_pass(pass_id)
     top = state.top
     parent = scope.parent
-    while top is not None and top[OWNER] is not parent and _is_over(top, scope, pass_id, state):
+    while top is not NOTHING and top[OWNER] is not parent and _is_over(top, scope, pass_id, state):
         state.close_top()
         top = state.top
     label = scope.label
@@ -126,7 +120,7 @@ def _is_over(top: Entry, scope: BackwardScope, pass_id: int, state: ThreadState)
 
 def _close(state: ThreadState, scope: BackwardScope) -> None:
     top = state.top
-    if top is not None and top[OWNER] is scope:
+    if top[OWNER] is scope:
         state.top = top[BELOW]
         (top[OPENED] or top[LABEL].pop)()
         return

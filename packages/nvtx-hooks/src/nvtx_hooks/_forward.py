@@ -9,7 +9,6 @@ them by name.
 from __future__ import annotations
 
 import sys
-import threading
 from types import FrameType
 from typing import Any
 
@@ -18,25 +17,21 @@ import torch
 from nvtx_hooks._backward import BackwardScope
 from nvtx_hooks._capture import is_capturing
 from nvtx_hooks._gradients import grad_nodes
-from nvtx_hooks._label import KEY, NOT_SHOWN, ModuleLabel
+from nvtx_hooks._label import NOT_SHOWN, ModuleLabel
 from nvtx_hooks._shapes import with_shapes
 from nvtx_hooks._stack import (
-    BELOW,
     CALL,
-    LABEL,
-    OPENED,
-    OWNER,
+    NOTHING,
     PASS,
     Entry,
     ThreadState,
     begin_thread,
-    states,
+    threads,
     unshown,
 )
 from nvtx_hooks._switch import switch
 from nvtx_hooks._torch_state import OUTSIDE, current_pass, transform
 
-_thread = threading.get_ident
 _frame = sys._getframe  # noqa: SLF001 - documented by Python all the same
 # Half the price of is_compiling(); export, which only that one tells, runs what hooks do as usual.
 _is_compiling = torch.compiler.is_dynamo_compiling
@@ -50,19 +45,25 @@ def before_forward(
     """Open the forward range of the module that is called."""
     if _is_compiling():
         return
-    label = module.__dict__.get(KEY)
-    if label is None or not switch.on:
+    try:
+        # Cheaper than a look into `__dict__`; missing where a library copied the hooks alone.
+        label: Any = module._nvtx_hooks_label  # noqa: SLF001 - the entry named KEY
+    except AttributeError:
+        return
+    if not switch.on:
         return
     try:
-        state = states[_thread()]
-    except KeyError:
+        state = threads.state
+    except AttributeError:
         state = begin_thread()
-    pass_id = current_pass()
     top = state.top
-    if top is None or label.root or pass_id != OUTSIDE:
+    if top is NOTHING or label.apart or top[PASS] != OUTSIDE or state.passes:
+        pass_id = current_pass()
         shown = _settle(state, label, pass_id, _frame(1))
         top = state.top
     else:
+        # A pass that began since the call around this one would have reached one of our nodes.
+        pass_id = OUTSIDE
         shown = label.forward
     scope = None
     if label.backward is not NOT_SHOWN and _is_grad_enabled() and transform() is None:
@@ -72,7 +73,8 @@ def before_forward(
         return
     if label.shapes:
         shown = with_shapes(label, shown, args, kwargs)
-    state.top = (top, module, pass_id, label, label.push(shown), scope)
+    push = label.push  # read apart from the call: Python is quicker at either
+    state.top = (top, module, pass_id, label, push(shown), scope)
 
 
 def after_forward(
@@ -82,22 +84,24 @@ def after_forward(
     if _is_compiling():
         return
     try:
-        state = states[_thread()]
-    except KeyError:
+        state = threads.state
+    except AttributeError:
         return
-    top = state.top
-    if top is not None and top[OWNER] is module:
-        state.top = top[BELOW]
-        (top[OPENED] or top[LABEL].pop)()
+    below, owner, _, label, opened, call = state.top
+    if owner is module:
+        state.top = below
+        pop = label.pop if opened is None else opened
+        pop()
     else:
         # Something is open above it, or the call began unseen.
-        top = state.find(module, current_pass())
-        if top is None:
+        entry = state.find(module, current_pass())
+        if entry is None:
             return
-        state.close(top)
-    if top[CALL] is not None:
+        state.close(entry)
+        call = entry[CALL]
+    if call is not None:
         # Libraries that copy hooks to other modules may call this one as with_kwargs=True does.
-        top[CALL].attach(grad_nodes(result if with_kwargs is _MISSING else with_kwargs))
+        call.attach(grad_nodes(result if with_kwargs is _MISSING else with_kwargs))
 
 
 def _settle(state: ThreadState, label: ModuleLabel, pass_id: int, caller: FrameType) -> Any:
@@ -106,14 +110,15 @@ def _settle(state: ThreadState, label: ModuleLabel, pass_id: int, caller: FrameT
         # A forward inside a backward pass is a recompute.
         state.enter_pass(pass_id)
         return label.recompute
-    if state.top is not None:
-        state.close_abandoned(caller)
+    if state.top is not NOTHING:
+        if label.root:
+            state.close_abandoned(caller)
         return label.forward
     state.mark_bottom(caller)
     return label.captured if is_capturing() else label.forward
 
 
-def _caller(top: Entry | None, pass_id: int) -> BackwardScope | None:
+def _caller(top: Entry, pass_id: int) -> BackwardScope | None:
     """Give the call that makes this one, where it is of the same pass."""
-    scope: BackwardScope | None = top[CALL] if top is not None and top[PASS] == pass_id else None
+    scope: BackwardScope | None = top[CALL] if top[PASS] == pass_id else None
     return scope

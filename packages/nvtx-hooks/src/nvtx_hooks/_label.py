@@ -46,6 +46,7 @@ class ModuleLabel:
         "_arguments",
         "_emitter",
         "aliases",
+        "apart",
         "backward",
         "captured",
         "forward",
@@ -63,6 +64,8 @@ class ModuleLabel:
         self._arguments = (text, options, aliases, root)
         self.text = text
         self.root = root
+        # Whether each call must ask PyTorch whether it is inside a backward pass.
+        self.apart = root or not options.backward
         self.shapes = options.shapes
         self.aliases = aliases
         self._emitter = emitter = emitter_for(options.emitter, options.domain)

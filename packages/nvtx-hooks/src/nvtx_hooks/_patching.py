@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from nvtx_hooks._forward import after_forward, before_forward
 from nvtx_hooks._label import KEY, ModuleLabel, clean
 from nvtx_hooks._options import Options
 from nvtx_hooks._selection import Selection
-from nvtx_hooks._stack import LABEL, states
+from nvtx_hooks._stack import LABEL, current_thread
 from nvtx_hooks._tree import Place, Tree, walk
 from nvtx_hooks.errors import OptionError
 
@@ -138,9 +137,7 @@ def remove(modules: list[torch.nn.Module]) -> None:
     labels = {module.__dict__[KEY] for module in modules if KEY in module.__dict__}
     for module in modules:
         _unhook(module)
-    state = states.get(threading.get_ident())
-    if state is not None:
-        state.close_outermost(lambda entry: entry[LABEL] in labels)
+    current_thread().close_outermost(lambda entry: entry[LABEL] in labels)
 
 
 def _hook(module: torch.nn.Module, label: ModuleLabel) -> None:

@@ -27,6 +27,10 @@ OPENED: Final = 4
 CALL: Final = 5
 
 
+# What lies below the outermost range, so that there is always a top to look at.
+NOTHING: Entry = (None, None, OUTSIDE, None, None, None)  # type: ignore[assignment]
+
+
 def unshown() -> None:
     """Stand for what closes the range of a call that is tracked but not shown."""
 
@@ -36,8 +40,8 @@ class ThreadState:
 
     Attributes
     ----------
-    top : Entry or None
-        The innermost open range.
+    top : Entry
+        The innermost open range; NOTHING where none is open.
     passes : set of int
         The backward passes that opened something here and have not ended.
     bottom : tuple of int and CodeType
@@ -47,7 +51,7 @@ class ThreadState:
     __slots__ = ("bottom", "passes", "thread", "top")
 
     def __init__(self) -> None:
-        self.top: Entry | None = None
+        self.top: Entry = NOTHING
         self.passes: set[int] = set()
         self.bottom: tuple[int, CodeType | None] = (0, None)
         self.thread = threading.get_ident()
@@ -55,14 +59,14 @@ class ThreadState:
     def entries(self) -> Iterator[Entry]:
         """Give what is open, innermost first."""
         entry = self.top
-        while entry is not None:
+        while entry is not NOTHING:
             yield entry
             entry = entry[BELOW]
 
     def close_top(self) -> None:
         """Close the innermost range."""
         entry = self.top
-        if entry is not None:
+        if entry is not NOTHING:
             self.top = entry[BELOW]
             (entry[OPENED] or entry[LABEL].pop)()
 
@@ -143,29 +147,22 @@ class _PassEnd:
     __del__ = __call__
 
 
-# By thread ident: a fourth of the price of a threading.local, whose one use is to free a
-# thread's state, before its ident can be used again.
-states: dict[int, ThreadState] = {}
-_lifetime = threading.local()
-
-
-class _UntilThreadEnds:
-    __slots__ = ("_thread",)
-
-    def __init__(self, thread: int) -> None:
-        self._thread = thread
-
-    def __del__(self) -> None:
-        states.pop(self._thread, None)
+# Not a subclass: reading an attribute of a plain threading.local is cheaper. A thread's state is
+# made by `begin_thread` when the attribute is found missing.
+threads = threading.local()
 
 
 def begin_thread() -> ThreadState:
     """Make the state of the calling thread, which has none yet."""
-    state = states[threading.get_ident()] = ThreadState()
-    _lifetime.token = _UntilThreadEnds(state.thread)
+    threads.state = state = ThreadState()
     return state
+
+
+def current_thread() -> ThreadState:
+    """Give the state of the calling thread."""
+    return getattr(threads, "state", None) or begin_thread()
 
 
 # The parent goes on with its ranges and will close them; the child's NVTX never opened them.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=states.clear)
+    os.register_at_fork(after_in_child=begin_thread)
