@@ -9,6 +9,7 @@ import os
 
 import pytest
 from click.testing import CliRunner
+from nvtx_replay import open_session
 from nvtx_replay.cli import _convert, main
 
 EVENT = {"ph": "X", "name": "a", "ts": 1, "dur": 2, "pid": 1, "tid": 1}
@@ -67,6 +68,22 @@ def test_negative_times_are_moved_by_one_offset_which_is_told(convert, tmp_path)
     begun = (tmp_path / "out.txt").read_text().splitlines()[0]
     assert b"time_offset=500000".hex() in begun
     assert "moved by 500000 ns" in convert([{**EVENT, "ts": -500}], "-f").stderr
+
+
+def test_nsight_reports_take_negative_times_as_they_are(tmp_path, recorder, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    begun = {}
+
+    def noted(path, *, config, **options):
+        begun.update(config=config)
+        return open_session(tmp_path / "recorded.txt", backend=recorder, **options)
+
+    monkeypatch.setattr(_convert, "open_session", noted)
+    (tmp_path / "in.json").write_text(json.dumps([{**EVENT, "ts": -500}]))
+    command = ["convert", "in.json", "-o", "out.nsys-rep", "--json"]
+    result = CliRunner().invoke(main, command)
+    assert json.loads(result.stdout)["time_offset_ns"] == 0
+    assert begun == {"config": None}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from nvtx_replay import open_session
+from nvtx_replay._backend import NSYS_SUFFIX
 from nvtx_replay.cli._progress import reading_progress
 from nvtx_replay.cli._report import Outcome, as_lines
 from nvtx_replay.cli._status import LOSSES, refusals
@@ -77,7 +78,8 @@ def _convert(path: Path, output: Path, options: ImportOptions, *, quiet: bool) -
     with reading_progress("reading", size, quiet=quiet) as progress:
         file = InputFile(path, progress)
         source = find_importer(file).scan(file, options)
-    offset = _offset(source)
+    # Nsight Systems' timelines have no such bound, and its writer no such option.
+    offset = 0 if output.name.endswith(NSYS_SUFFIX) else _offset(source)
     config = {"time_offset": offset} if offset else None
     backend_loss = None
     try:
