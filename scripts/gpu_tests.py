@@ -126,7 +126,7 @@ def peak_is_exact() -> str:
 
 def devices_are_mapped_by_uuid() -> str:
     """NVML's and CUDA's idea of each device agree under every form of CUDA_VISIBLE_DEVICES."""
-    import pynvml
+    import pynvml  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     pynvml.nvmlInit()
     handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(pynvml.nvmlDeviceGetCount())]
@@ -246,7 +246,7 @@ def missing() -> str | None:
     if torch.version.cuda is None:
         return f"PyTorch {torch.__version__} was built without CUDA; install a CUDA build"
     try:
-        import pynvml
+        import pynvml  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
         pynvml.nvmlInit()
         count = pynvml.nvmlDeviceGetCount()

@@ -47,7 +47,7 @@ def binding() -> ModuleType:
 
 def _imported() -> ModuleType:
     try:
-        import pynvml  # type: ignore[import-untyped,unused-ignore]
+        import pynvml  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError as error:
         raise Unavailable(f"there is no NVML binding; {_INSTALL}") from error
     missing = [name for name in _NEEDED if not hasattr(pynvml, name)]
