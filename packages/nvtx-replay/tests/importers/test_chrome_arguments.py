@@ -8,7 +8,7 @@ import math
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from nvtx_replay.importers.chrome import _emit, _layout, _strings
+from nvtx_replay.importers.chrome import _emit, _layout, _strings, _text
 
 
 def x(name, args, ts=1, **more):
@@ -168,6 +168,11 @@ def test_any_arguments_come_back_as_they_were(record, arguments):
         assert found.keys() == {key for key, value in args.items() if value is not None}
         for key, value in found.items():
             assert _same(value, args[key]), key
+
+
+@given(_json)
+def test_deeply_nested_values_have_the_text_that_shallow_ones_have(value):
+    assert "".join(_text._parts(value)) == _text.json_text(value)
 
 
 def _same(found, value):

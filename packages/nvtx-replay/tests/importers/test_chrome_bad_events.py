@@ -93,3 +93,16 @@ def test_ids_of_any_type_make_rows(record, unusual):
     recording, source = record(json.dumps(events))
     assert recording.spans() == [("a", 1000, 2000)]
     assert source.report.lossless
+
+
+@pytest.mark.parametrize("depth", [10, 400, 900])
+@pytest.mark.parametrize("key", ["args", "name", "ph", "cat", "pid", "ts", "id", "s"])
+def test_values_nested_deeply_are_told_or_carried(record, depth, key):
+    value = "[" * depth + "1" + "]" * depth
+    plain = {"ph": '"B"', "name": '"a"', "ts": "1", "id": "1", "cat": '"c"'}
+    event = ",".join(f'"{k}": {v}' for k, v in {**plain, key: value}.items())
+    recording, source = record(f'[{{{event}}}, {{{event}, "ph": "b"}}, {value}]')
+    if source.report.skipped.get("input_cut"):
+        assert "nested too deeply" in source.report.examples["input_cut"][0]
+    elif key == "args":
+        assert recording.rows[0].args["args"] == value

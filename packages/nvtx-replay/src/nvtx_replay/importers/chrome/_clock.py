@@ -100,7 +100,9 @@ class Clock:
             if not self._accepts_text(value):
                 raise TextTimeError(value)
             return exact
-        found = "missing" if value is None else repr(value)
+        found = "missing" if value is None else f"a {type(value).__name__}"
+        if isinstance(value, float):
+            found = str(value)
         raise TimeValueError(f"{found}, expected a number")
 
     def _fraction(self, text: str) -> int | Fraction:

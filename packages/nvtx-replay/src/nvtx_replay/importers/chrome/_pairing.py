@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from nvtx_replay.importers.chrome._text import json_text
+
 
 @dataclass
 class Half:
@@ -67,7 +69,7 @@ def async_key(event: dict[str, Any]) -> Hashable:
 
 
 def _hashable(value: Any) -> Hashable:
-    return value if isinstance(value, Hashable) else repr(value)
+    return value if isinstance(value, Hashable) else json_text(value)
 
 
 def merged(begin: dict[str, Any], end: dict[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,9 @@ def counter_samples(event: dict[str, Any], problems: Problems) -> Iterator[tuple
     """Yield the samples of a ``C`` event; None is a gap."""
     args = event.get("args")
     if not isinstance(args, dict) or not args:
-        problems.skip("counter_without_values", f"counter {event.get('name')!r} has no args")
+        problems.skip(
+            "counter_without_values", f"counter '{as_text(event.get('name', ''))[:60]}' has no args"
+        )
         return
     name = as_text(event.get("name", ""))
     if event.get("id") is not None:

@@ -15,6 +15,7 @@ from nvtx_replay.importers.chrome._identity import Id, Identities, Row, normal_i
 from nvtx_replay.importers.chrome._pairing import Half, OpenRanges, async_key, merged
 from nvtx_replay.importers.chrome._problems import Problems
 from nvtx_replay.importers.chrome._samples import Series, Value, counter_samples, memory_samples
+from nvtx_replay.importers.chrome._text import as_text
 
 _JsonEvent = dict[str, Any]
 # 146 years either way: the sum of a base time and any timestamp then still fits in 64 bits.
@@ -110,12 +111,14 @@ class Walk:
 
     def _unknown(self, event: Any) -> None:
         if not isinstance(event, dict):
-            self._problems.skip("not_an_event", f"found {str(event)[:40]!r}, expected an object")
+            self._problems.skip("not_an_event", f"found {as_text(event)[:40]}, expected an object")
         elif "ph" not in event:
             self._problems.skip("event_without_phase", "has no 'ph'")
         else:
-            phase = str(event["ph"])[:10]
-            self._problems.skip(f"unknown_phase_{phase}", f"phase {phase!r} is not known")
+            phase = as_text(event["ph"])[:10]
+            # Phases are single letters; anything else is one kind, so that kinds stay few.
+            kind = phase if len(phase) == 1 and phase.isascii() else "other"
+            self._problems.skip(f"unknown_phase_{kind}", f"phase {phase!r} is not known")
 
     def _time(self, event: _JsonEvent) -> int:
         return self._checked(self._clock.nanoseconds(event.get("ts")))
@@ -219,10 +222,15 @@ class Walk:
 
     def _finish(self) -> None:
         for _, half in self._nested.left_open():
-            if self._unfinished("range_left_open", f"{half.event.get('name')!r} has no 'E'"):
+            if self._unfinished("range_left_open", f"{_name(half.event)} has no 'E'"):
                 begin = self._clock.round(half.begin)
                 self._visitor.slice(half.owner, begin, None, half.event)  # type: ignore[arg-type]
         for _, half in self._async.left_open():
-            if self._unfinished("range_left_open", f"{half.event.get('name')!r} has no 'e'"):
+            if self._unfinished("range_left_open", f"{_name(half.event)} has no 'e'"):
                 begin = self._clock.round(half.begin)
                 self._visitor.async_range(half.owner, begin, None, half.event)  # type: ignore[arg-type]
+
+
+def _name(event: _JsonEvent) -> str:
+    """Return an event's name for a message."""
+    return f"'{as_text(event.get('name', ''))[:60]}'"
