@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens when the buffers are full: whole ranges go, the newest first, and are counted.
+#include "live_recording.h"
+
+using namespace recording;
+
+TEST("live pressure: a deep nest keeps room for all its pops") {
+  Recording recording(16);
+  constexpr int kDeep = 400'000;  // far more than sixteen chunks hold
+  for (int i = 0; i < kDeep; ++i) {
+    CHECK_EQ(recording.writer->push(0, recording.named("deep")), i);
+  }
+  for (int i = kDeep; i-- > 0;) CHECK_EQ(recording.writer->pop(0, nullptr, 0), i);
+  packets::Trace trace = recording.finish();
+  size_t kept = count(trace, kBegin);
+  CHECK(kept > 0);
+  CHECK(kept < size_t{kDeep});
+  CHECK_EQ(count(trace, kEnd), kept);
+  CHECK_EQ(summary(trace, "dropped_ranges"), std::to_string(kDeep - kept));
+  CHECK_EQ(summary(trace, "ranges_left_open"), "");
+}
+
+TEST("live pressure: what is inside a dropped range is dropped too, in its domain alone") {
+  Recording recording(16);
+  uint32_t other = 1;
+  recording.registry.create_domain("other");
+  while (recording.writer->push(0, recording.named("fill")) >= 0) {
+    if (recording.session->pool().free_chunks() == 0 && recording.session->stats().dropped > 0) {
+      break;
+    }
+  }
+  recording.writer->mark(0, recording.named("inside"));
+  recording.writer->pop(0, nullptr, 0);  // of the dropped push
+  recording.session->flush();
+  recording.writer->mark(0, recording.named("after"));
+  recording.writer->mark(other, recording.named("beside"));
+  packets::Trace trace = recording.finish();
+  CHECK_EQ(count(trace, kInstant, "inside"), size_t{0});
+  CHECK_EQ(count(trace, kInstant, "after"), size_t{1});
+  CHECK_EQ(count(trace, kInstant, "beside"), size_t{1});
+}
+
+TEST("live pressure: an end that finds no room waits in its slot and is written") {
+  Recording recording(16);
+  uint64_t id = recording.writer->start(0, recording.named("long"));
+  CHECK(id != 0);
+  while (recording.session->stats().dropped == 0) recording.writer->mark(0, recording.named("m"));
+  recording.writer->end(id, nullptr, 0);
+  recording.writer->end(id, nullptr, 0);  // a second time: unknown
+  packets::Trace trace = recording.finish();
+  auto lane = trace.on("start/end ranges");
+  CHECK_EQ(lane.size(), size_t{2});
+  CHECK_EQ(lane.back().type, kEnd);
+  CHECK_EQ(summary(trace, "unmatched_ends"), "1");
+}
+
+TEST("live pressure: long messages are cut at a character") {
+  Recording recording;
+  std::string text(live::kMaxText - 1, 'x');
+  text += "\xC3\xA9 and more";  // the two bytes of the accent would straddle the limit
+  recording.writer->mark(0, recording.named(text.c_str()));
+  packets::Trace trace = recording.finish();
+  CHECK_EQ(count(trace, kInstant, text.substr(0, live::kMaxText - 1)), size_t{1});
+  CHECK_EQ(summary(trace, "cut_messages"), "1");
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording in a folder of its own, without the environment or NVTX around it.
+#pragma once
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include "check.h"
+#include "live/clock.h"
+#include "live/recovery.h"
+#include "live/session.h"
+#include "live/thread_writer.h"
+#include "packets.h"
+
+namespace recording {
+
+namespace live = nvtx_perfetto::live;
+
+inline std::string content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+class Recording {
+ public:
+  explicit Recording(uint32_t chunks = 64, const std::string& name = "trace")
+      : output(check::folder() + "/" + name) {
+    live::Configuration configuration;
+    configuration.output = output;
+    configuration.chunk_limit = chunks;
+    session = std::make_unique<live::Session>();
+    CHECK_EQ(session->open(configuration, live::clock_offset(CLOCK_REALTIME), true, registry), "");
+    writer = std::make_unique<live::ThreadWriter>(registry);
+    writer->attach(session.get());
+  }
+  // The trace after a normal end.
+  packets::Trace finish() {
+    writer->detach();
+    CHECK_EQ(session->finish(registry), "");
+    return packets::Trace(content(output));
+  }
+
+  live::EventInput named(const char* text) {
+    live::EventInput event;
+    event.text_kind = live::EventInput::kText;
+    event.text = text;
+    return event;
+  }
+
+  const std::string output;
+  live::Registry registry{{}};
+  std::unique_ptr<live::Session> session;
+  std::unique_ptr<live::ThreadWriter> writer;
+};
+
+constexpr uint64_t kBegin = 1;
+constexpr uint64_t kEnd = 2;
+constexpr uint64_t kInstant = 3;
+
+inline size_t count(const packets::Trace& trace, uint64_t type, const std::string& name = "") {
+  size_t found = 0;
+  for (const packets::Event& event : trace.events) {
+    found += event.type == type && (name.empty() || event.name == name);
+  }
+  return found;
+}
+
+inline std::string summary(const packets::Trace& trace, const std::string& key) {
+  for (const packets::Event& event : trace.events) {
+    if (event.name != "nvtx-perfetto summary") continue;
+    auto found = event.arguments.find("summary." + key);
+    return found == event.arguments.end() ? "" : found->second;
+  }
+  return "no summary";
+}
+
+}  // namespace recording
