@@ -18,12 +18,20 @@ bool RangeLanes::begin(Lane& lane, const Event& event) {
 }
 
 void RangeLanes::begin_and_hold(Lane& lane, const Event& event) {
-  bool written = begin(lane, event);
-  if (event.shape == Shape::kInstant) return;
-  if (event.end == event.begin) {
-    if (written) lane.packets.end_slice(event.end);
+  if (event.shape == Shape::kInstant && lane.last_instant != event.begin) {
+    lane.last_instant = event.begin;
+    begin(lane, event);
+    return;
+  }
+  // The engine puts an instant inside the instant before it when both have one time. An
+  // empty slice reads the same and stays beside it.
+  Event slice = event;
+  if (event.shape == Shape::kInstant) slice.shape = Shape::kNested;
+  bool written = begin(lane, slice);
+  if (slice.end == slice.begin) {
+    if (written) lane.packets.end_slice(slice.end);
   } else {
-    lane.open.push_back({event.begin, event.end, written});
+    lane.open.push_back({slice.begin, slice.end, written});
   }
 }
 

@@ -24,6 +24,7 @@ struct Lane {
   };
   PacketSequence packets;
   std::vector<Open> open;
+  int64_t last_instant = -1;
 };
 
 // Makes the track of a new lane.

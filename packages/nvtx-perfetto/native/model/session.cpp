@@ -52,7 +52,7 @@ constexpr uint32_t kFlowsBit = 2;
 
 struct Session::SharedCounter {
   SharedCounter(Session& session, const Counter& counter, uint64_t parent, uint32_t clock)
-      : out(session.file_, session.ids_), tracks(session.shop(), out, counter, parent, clock) {}
+      : out(session.sink_, session.ids_), tracks(session.shop(), out, counter, parent, clock) {}
   PacketBuffer out;
   CounterTracks tracks;
 };
@@ -281,7 +281,7 @@ void Session::write_summary(int64_t time) {
     }
     return names;
   }();
-  PacketBuffer out(file_, ids_);
+  PacketBuffer out(sink_, ids_);
   PacketSequence packets(out, tracks_.add_root(kSummaryName),
                          clocks_.written_clock(clocks_.trace_clock()));
   packets.open(EventType::kInstant, time);

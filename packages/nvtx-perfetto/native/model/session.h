@@ -45,7 +45,7 @@ class Session {
 
   // For streams.
   Workshop shop() { return {tracks_, summary_, budget_, spill_, flows_}; }
-  Sink& sink() { return file_; }
+  Sink& sink() { return sink_; }
   SequenceIds& sequence_ids() { return ids_; }
   ClockPlan& clocks() { return clocks_; }
   void defer_event(Stream& stream, const Row* rows, uint32_t count, uint64_t batch_scope);
@@ -80,6 +80,7 @@ class Session {
   Summary summary_;
   SequenceIds ids_{2};      // 1 is for descriptors
   TrackTree tracks_;
+  DescribedSink sink_{tracks_, file_};
   FlowTable flows_;
   ClockPlan clocks_;
   PerfettoClock header_clock_ = kBoottime;

@@ -39,7 +39,7 @@ void TrackTree::name_thread(uint64_t tid, std::string name) {
   thread_names_[tid] = std::move(name);
 }
 
-bool TrackTree::flush() {
+bool TrackTree::flush() noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
   bool good = packets_.empty() || sink_.append(packets_.data(), packets_.size());
   packets_.clear();

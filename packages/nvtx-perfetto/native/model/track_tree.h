@@ -40,7 +40,7 @@ class TrackTree {
   // What to call threads that come without a name, or came without one.
   void name_thread(uint64_t tid, std::string name);
 
-  bool flush();
+  bool flush() noexcept;
 
  private:
   struct Place {
@@ -72,6 +72,21 @@ class TrackTree {
   std::map<std::pair<int32_t, int64_t>, Row> threads_;
   std::map<std::pair<uint64_t, std::string>, uint64_t> children_;
   std::map<uint64_t, std::string> thread_names_;
+};
+
+// Where the packets of streams go: the descriptors first, since the engine must know a counter
+// track before it reads a sample.
+class DescribedSink final : public Sink {
+ public:
+  DescribedSink(TrackTree& tracks, Sink& file) : tracks_(tracks), file_(file) {}
+  bool append(const void* packets, size_t size) noexcept override {
+    return tracks_.flush() && file_.append(packets, size);
+  }
+  bool open_for_events() const noexcept override { return file_.open_for_events(); }
+
+ private:
+  TrackTree& tracks_;
+  Sink& file_;
 };
 
 }  // namespace nvtx_perfetto
