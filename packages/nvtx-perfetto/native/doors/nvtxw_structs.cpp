@@ -120,6 +120,10 @@ Status PayloadRows::read(const Domain& domain, const nvtxPayloadData_t* payloads
       }
       row.size = terminated_size(schema->entries[0], row.data);
     }
+    if (row.size > kMaxRowSize) {
+      return fail(Status::kInvalid, "payload " + std::to_string(i) + " has " +
+                                        std::to_string(row.size) + " bytes; 1 GiB is the most");
+    }
     if (schema->fixed && row.size < schema->size) {
       return fail(Status::kInvalid, "payload " + std::to_string(i) + " has " +
                                         std::to_string(row.size) + " bytes, its schema " +
