@@ -3,6 +3,7 @@
 
 import dataclasses
 
+import nvtx
 import nvtx_hooks
 import pytest
 import torch
@@ -94,7 +95,42 @@ def test_modules_that_share_an_input_follow_each_other(ranges):
     )
 
 
-def test_without_an_input_gradient_the_first_layers_range_ends_with_the_pass(ranges):
+class Marking(torch.autograd.Function):
+    """Marks when the gradient passes."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        nvtx.get_domain("torch.nn").mark(message="passed")
+        return grad
+
+
+@pytest.mark.parametrize(
+    ("first", "x"),
+    [
+        (nn.Embedding(9, 4), torch.tensor([1, 2])),
+        (nn.Linear(4, 4), torch.ones(2, 3, 4)),
+        (Block(), torch.ones(2, 4)),
+    ],
+    ids=["embedding", "linear", "block"],
+)
+def test_without_an_input_gradient_a_range_ends_with_its_own_work(first, x, ranges):
+    def forward(self, x):
+        scale = Marking.apply(self.scale.weight)
+        return self.last(self.first(x)) * scale.sum()
+
+    layers = {"scale": nn.Linear(1, 1), "first": first, "last": nn.Linear(4, 4)}
+    model = nn.Sequential(Apply(forward, **layers), nn.Identity())
+    assert_unchanged(model, x, steps=1)
+    lines = ranges()
+    assert lines[-3:] == "!passed -0' -Sequential'".split()
+    assert lines[-4] == "-0.first'"
+
+
+def test_without_an_input_gradient_ranges_mirror_forward(ranges):
     model = nn.Sequential(nn.Embedding(9, 4), nn.Linear(4, 4))
     assert_unchanged(model, torch.tensor([1, 2]), steps=1)
     assert ranges()[-6:] == "+Sequential' +1' -1' +0' -0' -Sequential'".split()

@@ -43,9 +43,10 @@ EXPECTED = {
         "-FSDPSequential'",
     ]
     * 2,
-    # One forward to learn the shapes, then two micro-batches, all forward before all backward.
+    # Two micro-batches, all forward before all backward; what a stage runs before that, to learn
+    # its shapes, differs between stages.
     "pipeline": [
-        *[f"+Sequential {_forward('0')} -Sequential"] * 3,
+        *[f"+Sequential {_forward('0')} -Sequential"] * 2,
         *[f"+Sequential' {_backward('0')} -Sequential'"] * 2,
     ],
 }
@@ -67,7 +68,8 @@ def test_two_processes_show_their_parts_and_compute_as_bare(kind, tmp_path):
     expected = " ".join(EXPECTED[kind]).split()
     for rank in range(2):
         seen = json.loads((tmp_path / f"{rank}.json").read_text())
-        assert seen["lines"] == expected
+        lines = seen["lines"][-len(expected) :] if kind == "pipeline" else seen["lines"]
+        assert lines == expected
         assert seen["equal"]
 
 

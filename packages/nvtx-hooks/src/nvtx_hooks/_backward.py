@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nvtx_hooks._gradients import last_node
 from nvtx_hooks._label import KEY, ModuleLabel
 from nvtx_hooks._stack import (
     BELOW,
@@ -52,7 +53,17 @@ class BackwardScope:
                 _hook_of(node).opens.insert(0, self)
             for node in self.inputs:
                 _hook_of(node).closes.append(self)
+            if not self.inputs:
+                last = last_node(outputs)
+                if last is not None:
+                    last.register_hook(self.close)
         self.inputs = []
+
+    def close(self, *_: Any) -> None:
+        """Close the range if it is open in this thread."""
+        state = current_thread()
+        if self.opened == current_pass():
+            _close(state, self)
 
     def within(self, other: object) -> bool:
         """Tell whether the call was made, at any distance, by another."""

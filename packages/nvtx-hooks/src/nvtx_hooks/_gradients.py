@@ -9,10 +9,16 @@ from typing import Any
 
 import torch
 
-from nvtx_hooks._torch_state import function_modes, unseen_by_modes, unseen_by_subclasses
+from nvtx_hooks._torch_state import (
+    function_modes,
+    sequence_number,
+    unseen_by_modes,
+    unseen_by_subclasses,
+)
 
 _DEEPEST = 8
 _LONGEST = 4096
+_MOST_NODES = 16
 _Tensor = torch.Tensor
 
 
@@ -40,6 +46,29 @@ def grad_nodes(*values: Any) -> list[Any]:
     else:
         _collect(values, found, _DEEPEST)
     return found
+
+
+def last_node(outputs: list[Any]) -> Any:
+    """Find the node that autograd runs last of those behind some others.
+
+    Parameters
+    ----------
+    outputs : list of Node
+        The nodes of a call's outputs, none of whose inputs has one: all behind them is the call's.
+
+    Returns
+    -------
+    Node or None
+        None where there are more than 16. Nodes that only add a gradient to its leaf do not count.
+    """
+    found = list(outputs)
+    for node in found:  # grows while it is walked
+        for behind, _ in node.next_functions:
+            if behind is not None and behind not in found and not hasattr(behind, "variable"):
+                found.append(behind)
+        if len(found) > _MOST_NODES:
+            return None
+    return min(found, key=sequence_number)
 
 
 def _collect(values: Any, found: list[Any], depth: int) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import methodcaller
 from typing import Any
 
 import torch
@@ -26,6 +27,9 @@ function_modes: Callable[[], int] = torch._C._len_torch_function_stack
 # Contexts in which modes and subclasses, or subclasses alone, do not see what is done.
 unseen_by_modes: Any = torch._C.DisableTorchFunction
 unseen_by_subclasses: Any = torch._C.DisableTorchFunctionSubclass
+
+# Counts the nodes that a thread makes; autograd runs those of higher numbers first.
+sequence_number: Callable[[Any], int] = methodcaller("_sequence_nr")
 
 profiler_runs: Callable[[], bool] = torch._C._autograd._profiler_enabled
 
