@@ -121,6 +121,20 @@ def test_layouts_beyond_the_bound_carry_one_json_text(record, monkeypatch):
     assert source.report.repaired == {"args_as_json_text": 15}
 
 
+def test_registered_and_plain_texts_in_turn_do_not_use_up_the_layouts(record, monkeypatch):
+    monkeypatch.setattr(_emit, "Encoder", lambda strings: _layout.Encoder(strings, max_layouts=12))
+    events = [
+        x("n", {f"k{bit}": "seen" if at >> bit & 1 else f"once {at} {bit}" for bit in range(6)}, at)
+        for at in range(64)
+    ]
+    recording, source = record(events)
+    rows = sorted(recording.rows, key=lambda row: row.begin)
+    assert [row.args for row in rows] == [event["args"] for event in events]
+    assert recording.schemas <= 12
+    assert source.report.lossless
+    assert source.report.repaired == {}
+
+
 def test_one_layout_serves_all_events_of_one_shape(record):
     recording, _ = record([x("n", {"a": at, "b": 0.5}, ts=at) for at in range(50)])
     assert recording.schemas == 2  # the first name travels as text

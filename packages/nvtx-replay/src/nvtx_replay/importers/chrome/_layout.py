@@ -63,17 +63,17 @@ class Encoder:
         name: str,
         args: dict[str, Any],
         ends: Ends | None = None,
+        *,
+        register: bool = True,
     ) -> tuple[Layout, tuple[Any, ...]]:
-        """Return the layout and the row; ``head`` holds the values of the leading fields."""
-        handles = self._strings.handles
+        """Return the layout and the row; ``head`` holds the values of the leading fields.
+
+        With ``register=False`` all texts travel as texts.
+        """
+        handles = self._strings.handles if register else {}
         values: list[Any] = [*head]
         kinds = ""
-        if (handle := handles.get(name)) is not None:
-            values.append(handle)
-            kinds = HANDLE
-        else:
-            kinds = self._append(name, values)
-        for value in args.values():
+        for value in (name, *args.values()):
             kind = type(value)
             if kind is int and -_INT64_LIMIT <= value < _INT64_LIMIT:
                 values.append(value)
@@ -82,7 +82,9 @@ class Encoder:
                 values.append(handle)
                 kinds += HANDLE
             elif value is not None:
-                kinds += self._append(value, values)
+                code, encoded = self._value(value, register)
+                values.append(encoded)
+                kinds += code
             else:
                 kinds += _LEFT_OUT
         width = _width(values, len(head), kinds) if TEXT in kinds else 0
@@ -91,7 +93,11 @@ class Encoder:
         key = id(event), tuple(args), kinds, width, slots
         layout = self._layouts.get(key)
         if layout is None:
-            if len(self._layouts) >= self._max_layouts and args.keys() != {FOLDED}:
+            # Which texts are registered so far must not use up the layouts that arguments need.
+            full = len(self._layouts) / self._max_layouts
+            if full >= 0.5 and register and HANDLE in kinds and TEXT in kinds:
+                return self.row(event, head, name, args, ends, register=False)
+            if full >= 1 and args.keys() != {FOLDED}:
                 self.folded += 1
                 return self.row(event, head, name, {FOLDED: json_text(args)}, ends)
             layout = self._layouts[key] = _layout(event, *key[1:4], slots)
@@ -99,13 +105,7 @@ class Encoder:
             values += _flow_values(ends, layout)
         return layout, tuple(values)
 
-    def _append(self, value: Any, values: list[Any]) -> str:
-        """Add the value of one field; return its kind."""
-        kind, encoded = self._value(value)
-        values.append(encoded)
-        return kind
-
-    def _value(self, value: Any) -> tuple[str, Any]:
+    def _value(self, value: Any, register: bool) -> tuple[str, Any]:
         kind = type(value)
         if kind is int:
             if 0 <= value < 2 * _INT64_LIMIT:
@@ -116,7 +116,7 @@ class Encoder:
                 return FLOAT, number
         # Booleans, lists, objects and numbers that no field holds travel as JSON text.
         text = value if kind is str else json_text(value)
-        handle = self._strings.handle(text)
+        handle = self._strings.handle(text) if register else None
         if handle is not None:
             return HANDLE, handle
         cleaned = clean(text)

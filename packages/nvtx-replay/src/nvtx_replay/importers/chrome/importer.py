@@ -18,6 +18,7 @@ from nvtx_replay.importers.chrome._identity import Identities
 from nvtx_replay.importers.chrome._json_events import EventReader, Number
 from nvtx_replay.importers.chrome._problems import Problems
 from nvtx_replay.importers.chrome._scan import Scan
+from nvtx_replay.importers.chrome._text import clean
 from nvtx_replay.importers.chrome._walk import TIME_LIMIT, Walk
 from nvtx_replay.importers.errors import InputRefusedError
 from nvtx_replay.importers.options import ImportOptions
@@ -88,7 +89,7 @@ class ChromeSource:
             An active session.
         """
         muted = Problems(Report(), self._options.on_error)
-        name = self._options.domain or self._source.path.name.split(".")[0]
+        name = self._options.domain or clean(self._source.path.name.split(".")[0])
         with Emitter(session, name, self._scan, self._base) as emitter:
             self._pass(emitter, muted)
         if emitter.written != len(self._scan.ranges):
