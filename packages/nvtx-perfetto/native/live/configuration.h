@@ -25,7 +25,8 @@ struct Configuration {
   uint32_t chunk_limit = 1024;
   bool overwrite = false;
   bool parts_only = false;
-  std::string label;    // `rank N` where a launcher says so
+  bool drain_thread = true;  // without it, events are drained on request and at the end only
+  std::string label;         // `rank N` where a launcher says so
   std::string problem;  // what is wrong and what it should be; recording goes on with the default
 };
 

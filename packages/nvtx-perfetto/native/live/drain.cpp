@@ -24,10 +24,9 @@ const Checkpoint& counted(const LiveFile& file) {
 Drain::Drain(LiveFile& file, PartFile& part)
     : file_(file), part_(part),
       same_boot_(field_text(file.header().boot_id, sizeof(file.header().boot_id)) == boot_id()),
-      uuids_(file.header().seed),
-      ids_(std::max(1u, counted(file).next_sequence)), out_(part, ids_), sequence_(ids_.next()),
-      definitions_(file), events_(catalog_), counters_(file, catalog_, out_, sequence_),
-      state_(counted(file)), threads_(kMaxThreads) {}
+      uuids_(file.header().seed), ids_(std::max(1u, counted(file).next_sequence)), out_(part, ids_),
+      sequence_(ids_.next()), definitions_(file), events_(catalog_),
+      counters_(file, catalog_, out_, sequence_), state_(counted(file)), threads_(kMaxThreads) {}
 
 bool Drain::run(bool last) {
   freed_chunks_.clear();

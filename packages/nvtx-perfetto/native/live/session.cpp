@@ -61,7 +61,8 @@ std::string Session::open(const Configuration& configuration, int64_t realtime_o
   definitions_ = std::make_unique<DefinitionWriter>(file_, *pool_);
   drain_ = std::make_unique<Drain>(file_, part_);
   registry.mirror_to(definitions_.get());
-  if (!start_thread()) note_ = "no thread could be started; events are drained at the end only";
+  if (configuration.drain_thread && !start_thread())
+    note_ = "no thread could be started; events are drained at the end only";
   return {};
 }
 

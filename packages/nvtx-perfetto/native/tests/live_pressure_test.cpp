@@ -24,14 +24,13 @@ TEST("live pressure: what is inside a dropped range is dropped too, in its domai
   Recording recording(16);
   uint32_t other = 1;
   recording.registry.create_domain("other");
-  while (recording.writer->push(0, recording.named("fill")) >= 0) {
-    if (recording.session->pool().free_chunks() == 0 && recording.session->stats().dropped > 0) {
-      break;
-    }
-  }
+  constexpr int kMany = 400'000;  // far more than sixteen chunks hold
+  for (int i = 0; i < kMany; ++i) recording.writer->push(0, recording.named("fill"));
+  CHECK(recording.session->stats().dropped > 0);
   recording.writer->mark(0, recording.named("inside"));
-  recording.writer->pop(0, nullptr, 0);  // of the dropped push
   recording.session->flush();
+  while (recording.writer->pop(0, nullptr, 0) > 0) {
+  }
   recording.writer->mark(0, recording.named("after"));
   recording.writer->mark(other, recording.named("beside"));
   packets::Trace trace = recording.finish();
@@ -44,7 +43,8 @@ TEST("live pressure: an end that finds no room waits in its slot and is written"
   Recording recording(16);
   uint64_t id = recording.writer->start(0, recording.named("long"));
   CHECK(id != 0);
-  while (recording.session->stats().dropped == 0) recording.writer->mark(0, recording.named("m"));
+  constexpr int kMany = 400'000;
+  for (int i = 0; i < kMany; ++i) recording.writer->mark(0, recording.named("m"));
   recording.writer->end(id, nullptr, 0);
   recording.writer->end(id, nullptr, 0);  // a second time: unknown
   packets::Trace trace = recording.finish();

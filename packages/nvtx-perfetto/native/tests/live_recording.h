@@ -30,6 +30,7 @@ class Recording {
     live::Configuration configuration;
     configuration.output = output;
     configuration.chunk_limit = chunks;
+    configuration.drain_thread = false;
     session = std::make_unique<live::Session>();
     CHECK_EQ(session->open(configuration, live::clock_offset(CLOCK_REALTIME), true, registry), "");
     writer = std::make_unique<live::ThreadWriter>(registry);
