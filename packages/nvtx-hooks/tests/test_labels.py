@@ -172,3 +172,10 @@ def test_a_wrong_option_is_refused_before_anything_is_installed(options, message
 def test_what_is_no_module_is_refused():
     with pytest.raises(TypeError, match=r"model is a str; it must be a torch\.nn\.Module"):
         nvtx_hooks.patch("model")
+
+
+def test_a_call_that_a_cuda_graph_captures_says_so(recorder, monkeypatch):
+    # A capture needs a GPU; what asks PyTorch about one is replaced.
+    monkeypatch.setattr("nvtx_hooks._forward.is_capturing", lambda: True)
+    _run(nvtx_hooks.patch(nn.Sequential(nn.Linear(4, 4))))
+    assert _names(recorder) == ["Sequential [capture]", "0: Linear"]
