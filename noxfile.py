@@ -119,7 +119,8 @@ def lint(session: nox.Session) -> None:
 @nox.session(venv_backend="none")
 def typecheck(session: nox.Session) -> None:
     """Check every package, and what surrounds them, with mypy in strict mode."""
-    python = _everything(session, "mypy", "nox", "pytest", "hypothesis", *TRACE_READERS)
+    imported = ("nox", "pytest", "hypothesis", "sybil", "markdown-it-py", *TRACE_READERS)
+    python = _everything(session, "mypy", *imported)
     for package in packages():
         session.run(python, "-m", "mypy", package.path / "src")
     session.run(python, "-m", "mypy", "noxfile.py", "scripts", "tests", "benchmarks")
