@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doors/nvtxw_structs.h"
 
+#include <algorithm>
+
 #include "payload/schema_builder.h"
 
 namespace nvtx_perfetto {
@@ -13,6 +15,18 @@ size_t terminated_size(const SchemaEntry& entry, const uint8_t* text) {
   size_t size = 0;
   while (std::memcmp(text + size, kZero, unit) != 0) size += unit;
   return size + unit;
+}
+
+bool has_number(const Schema& schema) {
+  return std::any_of(schema.entries.begin(), schema.entries.end(), [](const SchemaEntry& entry) {
+    return entry.nested ? has_number(*entry.nested) : is_number(entry.value.kind);
+  });
+}
+
+bool has_deltas(const Schema& schema) {
+  return std::any_of(schema.entries.begin(), schema.entries.end(), [](const SchemaEntry& entry) {
+    return entry.counter.delta == DeltaKind::kDelta || (entry.nested && has_deltas(*entry.nested));
+  });
 }
 
 bool is_terminated_text(const Schema& schema) {
@@ -62,9 +76,12 @@ Status read_counter(const nvtxCounterAttr_t& given, const Domain& domain, Counte
     const SchemaEntry& entry = schema->entries[i];
     bool time = entry.role == EntryRole::kTimestamp || entry.role == EntryRole::kMark ||
                 entry.role == EntryRole::kBegin;
+    if (time && (!is_integer(entry.value.kind) || entry.array != ArrayKind::kNone)) {
+      return fail(Status::kInvalid, "the time that a counter embeds must be an integer");
+    }
     if (time) out.timestamp = static_cast<int>(i);
-    any = any || (!time && is_number(entry.value.kind));
-    out.deltas = out.deltas || entry.counter.delta == DeltaKind::kDelta;
+    any = any || (!time && (entry.nested ? has_number(*entry.nested)
+                                         : is_number(entry.value.kind)));
   }
   if (!any) return fail(Status::kInvalid, "a counter needs a number to sample");
   Semantics semantics = read_semantics(given.semantics);
@@ -77,7 +94,7 @@ Status read_counter(const nvtxCounterAttr_t& given, const Domain& domain, Counte
   out.semantics = semantics.counter;
   out.time_domain = semantics.time_domain;
   out.sample_size = predefined ? schema->entries[0].value.size : schema->size;
-  out.deltas = out.deltas || semantics.counter.delta == DeltaKind::kDelta;
+  out.deltas = has_deltas(*schema) || semantics.counter.delta == DeltaKind::kDelta;
   return Status::kOk;
 }
 

@@ -27,6 +27,10 @@ std::string describe(const Counter& counter, const SchemaEntry& entry,
   return text;
 }
 
+bool is_unsigned_word(const TypeInfo& type) {
+  return type.kind == ValueKind::kUnsigned && type.size == 8;
+}
+
 double normalizer(const TypeInfo& type) {
   if (!is_integer(type.kind)) return 1;
   int bits = type.size * 8 - (type.kind == ValueKind::kSigned ? 1 : 0);
@@ -39,17 +43,22 @@ CounterTracks::CounterTracks(const Workshop& shop, PacketBuffer& out, const Coun
                              uint64_t parent, uint32_t clock)
     : shop_(shop), out_(out), counter_(counter), parent_(parent), clock_(clock),
       kept_(shop.budget, shop.spill) {
-  const Schema& schema = *counter.schema;
-  bool scalar = schema.is_wrapper();
+  add_fields(*counter.schema, 0, counter.name);
+}
+
+// Groups inside a group go by their path: `group.inner.field`, `group.list[0]`.
+void CounterTracks::add_fields(const Schema& schema, size_t base, const std::string& prefix) {
   for (size_t i = 0; i < schema.entries.size(); ++i) {
     const SchemaEntry& entry = schema.entries[i];
-    if (static_cast<int>(i) == counter.timestamp || !is_number(entry.value.kind)) continue;
-    std::string name = scalar ? counter.name : counter.name + "." + entry.name;
+    bool time = &schema == counter_.schema && static_cast<int>(i) == counter_.timestamp;
+    if (time || !(entry.nested || is_number(entry.value.kind))) continue;
+    std::string name = schema.is_wrapper() ? prefix : prefix + "." + entry.name;
     bool array = entry.array == ArrayKind::kFixed;
     for (uint64_t k = 0; k < (array ? entry.count : 1); ++k) {
-      size_t offset = static_cast<size_t>(std::max<int64_t>(0, entry.offset)) +
-                      static_cast<size_t>(k) * entry.value.size;
-      add_field(entry, offset, array ? name + "[" + std::to_string(k) + "]" : name);
+      size_t offset = base + static_cast<size_t>(std::max<int64_t>(0, entry.offset)) +
+                      static_cast<size_t>(k) * entry.element_size();
+      std::string full = array ? name + "[" + std::to_string(k) + "]" : name;
+      entry.nested ? add_fields(*entry.nested, offset, full) : add_field(entry, offset, full);
     }
   }
 }
@@ -75,7 +84,11 @@ void CounterTracks::add_field(const SchemaEntry& entry, size_t offset, const std
     field->factor = static_cast<double>(semantics.numerator) /
                     static_cast<double>(semantics.denominator);
   }
-  if (semantics.normalize) field->factor *= normalizer(entry.value);
+  if (semantics.normalize) {
+    // The least signed value is one further from 0 than the greatest.
+    field->least = -field->factor;
+    field->factor *= normalizer(entry.value);
+  }
   field->plain = field->delta != DeltaKind::kDelta && field->factor == 1;
   fields_.push_back(std::move(field));
 }
@@ -89,12 +102,16 @@ bool CounterTracks::open_for_samples(size_t count) {
 void CounterTracks::write_whole(Field& field, int64_t time, int64_t value) {
   field.has_last = true;
   field.last = value;
+  bool as_unsigned = is_unsigned_word(field.type);
   if (field.factor != 1) {
-    field.packets.counter(time, static_cast<double>(value) * field.factor);
+    double number = as_unsigned ? static_cast<double>(static_cast<uint64_t>(value))
+                                : static_cast<double>(value);
+    field.packets.counter(time, std::max(number * field.factor, field.least));
     return;
   }
-  bool as_unsigned = field.type.kind == ValueKind::kUnsigned && field.type.size == 8;
-  if (value > kExact || (value < -kExact)) shop_.summary.add(Count::kRoundedCounters);
+  bool rounded = as_unsigned ? static_cast<uint64_t>(value) > static_cast<uint64_t>(kExact)
+                             : value > kExact || value < -kExact;
+  if (rounded) shop_.summary.add(Count::kRoundedCounters);
   if (as_unsigned) {
     field.packets.counter(time, static_cast<uint64_t>(value));
   } else {
@@ -113,10 +130,11 @@ void CounterTracks::write(Field& field, int64_t time, const uint8_t* sample) {
   if (field.whole) {
     int64_t value = load_integer(field.type, at);
     if (field.delta == DeltaKind::kDelta) {
-      bool as_unsigned = field.type.kind == ValueKind::kUnsigned && field.type.size == 8;
+      bool as_unsigned = is_unsigned_word(field.type);
       field.sum += as_unsigned ? static_cast<__int128>(static_cast<uint64_t>(value))
                                : static_cast<__int128>(value);
-      value = static_cast<int64_t>(std::clamp<__int128>(field.sum, INT64_MIN, INT64_MAX));
+      __int128 most = as_unsigned ? static_cast<__int128>(UINT64_MAX) : INT64_MAX;
+      value = static_cast<int64_t>(std::clamp<__int128>(field.sum, INT64_MIN, most));
     }
     write_whole(field, time, value);
     return;
@@ -196,10 +214,12 @@ void CounterTracks::pass_batch(const int64_t* times, size_t count, const uint8_t
 }
 
 void CounterTracks::keep(int64_t time, const uint8_t* sample) {
+  frontier_ = std::max(frontier_, time);
   kept_.add(time, 0, kSample, sample, counter_.sample_size);
 }
 
 void CounterTracks::keep_no_value(int64_t time, NoValue reason) {
+  frontier_ = std::max(frontier_, time);
   kept_.add(time, 0, 1 + static_cast<uint32_t>(reason), nullptr, 0);
 }
 

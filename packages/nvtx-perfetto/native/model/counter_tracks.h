@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,6 +47,7 @@ class CounterTracks {
     bool plain = true;       // written as it is
     bool whole = true;       // an integer
     double factor = 1;       // of scales that no multiplier expresses, and of normalizing
+    double least = -std::numeric_limits<double>::infinity();  // after the factor
     __int128 sum = 0;
     double float_sum = 0;
     bool has_last = false;
@@ -54,6 +56,7 @@ class CounterTracks {
     PacketSequence packets;
   };
 
+  void add_fields(const Schema& schema, size_t base, const std::string& prefix);
   void add_field(const SchemaEntry& entry, size_t offset, const std::string& name);
   void write(Field& field, int64_t time, const uint8_t* sample);
   void write_whole(Field& field, int64_t time, int64_t value);

@@ -89,11 +89,15 @@ void EventEmitter::count() {
 }
 
 void EventEmitter::emit(PacketSequence& out, const Event& event) {
+  uint64_t repaired = out.repaired_texts();
   try {
     write(out, event);
   } catch (...) {
     out.abandon();
     throw;
+  }
+  if (out.repaired_texts() != repaired) {
+    summary_.add(Count::kRepairedTexts, out.repaired_texts() - repaired);
   }
   ++events_;
 }

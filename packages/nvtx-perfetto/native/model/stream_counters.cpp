@@ -60,12 +60,13 @@ void Stream::add_sample(CounterTracks& into, int64_t time, const uint8_t* sample
     return;
   }
   bool in_order = time >= into.frontier();
-  if (passing_ && in_order) {
+  // Differences add up in time order, which a late sample would break for all that follow.
+  if (passing_ && in_order && !counter.deltas) {
     no_value ? into.pass_no_value(time, static_cast<NoValue>(no_value - 1))
              : into.pass(time, sample);
     return;
   }
-  if (passing_) break_claim();
+  if (passing_ && !in_order) break_claim();
   no_value ? into.keep_no_value(time, static_cast<NoValue>(no_value - 1))
            : into.keep(time, sample);
   relieve();
@@ -164,9 +165,7 @@ Status Stream::write_counter_batch(const CounterBatch& batch) {
   status = sample_source(*counter, source);
   if (status != Status::kOk) return status;
   size_t stride = counter->sample_size;
-  const Scope* scope = spec_.domain->find_scope(counter->scope);
-  bool shared = counter->deltas && scope && !scope->root;
-  if (passing_ && !shared && plain_times(source, batch)) {
+  if (passing_ && !counter->deltas && plain_times(source, batch)) {
     CounterTracks& into = counter_tracks(*counter);
     if (batch.ticks[0] >= into.frontier()) {
       newest_ = std::max(newest_, batch.ticks[batch.tick_count - 1]);
