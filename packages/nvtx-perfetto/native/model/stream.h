@@ -112,7 +112,7 @@ class Stream {
   void stop_passing() { passing_ = false; }
   void relieve();
   void note_memory();
-  void add_sample(CounterTracks& into, int64_t time, const uint8_t* sample, uint32_t no_value);
+  void add_sample(const Counter& counter, int64_t time, const uint8_t* sample, uint32_t no_value);
   bool plain_times(const TimeSource& source, const CounterBatch& batch) const;
   Status check_counter_batch(const CounterBatch& batch, const Counter*& counter);
   void add_counter_batch(const CounterBatch& batch, const Counter& counter,

@@ -49,16 +49,16 @@ Status Stream::sample_time(const Counter& counter, int64_t ticks, int64_t& time,
   return placed(source, ticks, time, deferred) ? Status::kOk : unwritable(ticks);
 }
 
-void Stream::add_sample(CounterTracks& into, int64_t time, const uint8_t* sample,
+void Stream::add_sample(const Counter& counter, int64_t time, const uint8_t* sample,
                         uint32_t no_value) {
   newest_ = std::max(newest_, time);
-  const Counter& counter = into.counter();
   const Scope* scope = spec_.domain->find_scope(counter.scope);
   if (counter.deltas && scope && !scope->root) {
     session_.keep_shared_sample(counter, *scope, session_.clocks().written_clock(target_), time,
                                 sample, no_value);
     return;
   }
+  CounterTracks& into = counter_tracks(counter);
   bool in_order = time >= into.frontier();
   // Differences add up in time order, which a late sample would break for all that follow.
   if (passing_ && in_order && !counter.deltas) {
@@ -90,7 +90,7 @@ Status Stream::write_sample(int64_t ticks, uint64_t id, const void* data, size_t
     waits_ = true;
     session_.defer_sample(*this, *counter, ticks, sample, 0);
   } else {
-    add_sample(counter_tracks(*counter), time, sample, 0);
+    add_sample(*counter, time, sample, 0);
   }
   return Status::kOk;
 }
@@ -108,7 +108,7 @@ Status Stream::write_no_value(int64_t ticks, uint64_t id, NoValue reason) {
     waits_ = true;
     session_.defer_sample(*this, *counter, ticks, nullptr, tag);
   } else {
-    add_sample(counter_tracks(*counter), time, nullptr, tag);
+    add_sample(*counter, time, nullptr, tag);
   }
   return Status::kOk;
 }
@@ -120,7 +120,7 @@ void Stream::replay_sample(const Counter& counter, int64_t ticks, const uint8_t*
   int64_t time;
   bool deferred = false;
   if (sample_time(counter, ticks, time, deferred) != Status::kOk) return;  // counted
-  add_sample(counter_tracks(counter), time, sample, no_value);
+  add_sample(counter, time, sample, no_value);
 }
 
 // Times that can stand in the file as they are, and do not decrease.
@@ -198,7 +198,7 @@ void Stream::add_counter_batch(const CounterBatch& batch, const Counter& counter
       waits_ = true;
       session_.defer_sample(*this, counter, ticks, sample, 0);
     } else {
-      add_sample(counter_tracks(counter), time, sample, 0);
+      add_sample(counter, time, sample, 0);
     }
   }
   if (!sorted && batch.order == BatchOrder::kSorted && spec_.ordering == Ordering::kUnknown) {
