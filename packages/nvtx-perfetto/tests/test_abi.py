@@ -34,7 +34,11 @@ def test_every_cell_of_the_interface_answers_with_the_code_it_should(tmp_path: P
     flags = ["-std=gnu11", "-Wall", "-Werror", f"-I{include_folder()}"]
     subprocess.run([compiler, *flags, str(source), "-o", str(built), "-ldl"], check=True)
     done = subprocess.run(
-        [built, nvtx_perfetto.library_path()], cwd=tmp_path, capture_output=True, text=True
+        [built, nvtx_perfetto.library_path()],
+        check=False,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
     )
     print(done.stdout)
     last = re.fullmatch(r"(\d+) cells, (\d+) wrong", done.stdout.splitlines()[-1])
