@@ -7,16 +7,12 @@
 namespace nvtx_perfetto {
 namespace {
 
-constexpr size_t kChargeStep = 64 << 10;
+constexpr size_t kMaxBatch = 2 << 20;
+constexpr size_t kMinBatch = 4 << 10;
+constexpr size_t kChargeStep = 16 << 10;
 constexpr size_t kMinReadChunk = 16 << 10;
 constexpr size_t kMaxReadChunk = 1 << 20;
 constexpr size_t kWriteChunk = 256 << 10;
-// Below this a comparison sort wins.
-constexpr size_t kRadixFrom = 2048;
-// How far ahead records are fetched: their order in memory is not that of the keys.
-constexpr size_t kPrefetch = 12;
-// What an emptied sorter keeps for the next records.
-constexpr size_t kKept = 64 << 10;
 constexpr size_t kMinFanIn = 8;
 constexpr size_t kMaxFanIn = 256;
 
@@ -28,8 +24,7 @@ class RunSorter::RunWriter {
   RunWriter(SpillFile& file, uint64_t size)
       : file_(file), start_(file.allocate(size)), at_(start_) {}
   void add(const Record& record) {
-    chunk_.append(&record.head, sizeof(record.head));
-    chunk_.append(record.bytes, padded_size(record.head.size));
+    chunk_.append(record.whole(), record.whole_size());
     if (chunk_.size() >= kWriteChunk) flush();
   }
   // False when any byte of the run could not be written.
@@ -49,21 +44,28 @@ class RunSorter::RunWriter {
   bool good_ = true;
 };
 
-// Reads one run back, a chunk at a time; the chunk grows to hold its largest record.
+// Reads one run record by record: from memory, or from the file a chunk at a time; the chunk
+// grows to hold its largest record.
 class RunSorter::RunReader {
  public:
   RunReader(const SpillFile& file, const Run& run, size_t chunk)
-      : file_(file), next_(run.offset), left_(run.size), records_(run.records), chunk_(chunk) {}
+      : file_(file), records_(run.records), chunk_(chunk) {
+    if (run.in_memory()) {
+      at_ = run.memory.data();
+      end_ = at_ + run.memory.size();
+    } else {
+      next_ = run.offset;
+      left_ = run.size;
+    }
+  }
 
   // False at the end and after an I/O error; `records()` is then above 0.
   bool advance() {
-    if (records_ == 0) return false;
-    if (!have(sizeof(RecordHead))) return false;
-    std::memcpy(&record_.head, buffer_.data() + at_, sizeof(RecordHead));
-    size_t whole = sizeof(RecordHead) + padded_size(record_.head.size);
-    if (!have(whole)) return false;
-    record_.bytes = buffer_.data() + at_ + sizeof(RecordHead);
-    at_ += whole;
+    if (records_ == 0 || !have(sizeof(RecordHead))) return false;
+    std::memcpy(&record_.head, at_, sizeof(RecordHead));
+    if (!have(record_.whole_size())) return false;
+    record_.bytes = at_ + sizeof(RecordHead);
+    at_ += record_.whole_size();
     --records_;
     return true;
   }
@@ -72,150 +74,87 @@ class RunSorter::RunReader {
 
  private:
   bool have(size_t wanted) {
-    size_t held = buffer_.size() - at_;
+    auto held = static_cast<size_t>(end_ - at_);
     if (held >= wanted) return true;
-    std::memmove(buffer_.data(), buffer_.data() + at_, held);
+    if (held > 0) std::memmove(buffer_.data(), at_, held);
     buffer_.truncate(held);
-    at_ = 0;
     size_t more = std::max(chunk_, wanted) - held;
     if (more > left_) more = static_cast<size_t>(left_);
-    if (held + more < wanted) return false;
-    if (!file_.read(next_, buffer_.reserve(more), more)) return false;
-    buffer_.commit(more);
-    next_ += static_cast<int64_t>(more);
-    left_ -= more;
-    return true;
+    bool good = held + more >= wanted && file_.read(next_, buffer_.reserve(more), more);
+    if (good) {
+      buffer_.commit(more);
+      next_ += static_cast<int64_t>(more);
+      left_ -= more;
+    }
+    at_ = buffer_.data();
+    end_ = at_ + buffer_.size();
+    return good;
   }
 
   const SpillFile& file_;
-  int64_t next_;
-  uint64_t left_;
   uint64_t records_;
   size_t chunk_;
-  size_t at_ = 0;
+  int64_t next_ = 0;
+  uint64_t left_ = 0;
+  const uint8_t* at_ = nullptr;
+  const uint8_t* end_ = nullptr;
   ByteBuffer buffer_;
   Record record_{};
 };
 
-uint8_t* RunSorter::add(int64_t first, int64_t second, uint32_t tag, size_t size) {
-  uint64_t offset = buffer_.size();
-  size_t whole = sizeof(RecordHead) + padded_size(size);
-  uint8_t* at = buffer_.reserve(whole);
-  RecordHead head{first, second, static_cast<uint32_t>(size), tag};
-  std::memcpy(at, &head, sizeof(head));
-  if (size & 7) std::memset(at + whole - 8, 0, 8);
-  buffer_.commit(whole);
-  Key key{first, second, offset};
-  if (sorted_ && !keys_.empty() && key < keys_.back()) sorted_ = false;
-  keys_.push_back(key);
-  ++count_;
-  charge();
-  return at + sizeof(head);
-}
+RunSorter::RunSorter(MemoryBudget& budget, SpillFile& file)
+    : budget_(budget), file_(file),
+      batch_size_(std::clamp(budget.limit() / 16, kMinBatch, kMaxBatch)) {}
 
-void RunSorter::add(int64_t first, int64_t second, uint32_t tag, const void* bytes, size_t size) {
-  uint8_t* at = add(first, second, tag, size);
-  if (size) std::memcpy(at, bytes, size);
+// The batch, in order, becomes a run of just its size; the batch's own memory, which is
+// warm, takes the next records.
+void RunSorter::seal() {
+  if (batch_.empty()) return;
+  batch_.sort();
+  Run run{ByteBuffer(), -1, batch_.size(), batch_.count()};
+  run.memory.reserve(batch_.size());
+  for (size_t i = 0; i < batch_.count(); ++i) {
+    Record record = batch_.sorted(i);
+    run.memory.append(record.whole(), record.whole_size());
+  }
+  sealed_ += run.memory.size();
+  runs_.push_back(std::move(run));
+  batch_.clear();
+  charge();
 }
 
 void RunSorter::charge() {
-  // Twice the keys: sorting takes as much again.
-  size_t held = buffer_.size() + 2 * keys_.size() * sizeof(Key);
-  if (held < charged_ + kChargeStep && charged_ != 0) return;
-  budget_.charge(held - charged_);
+  size_t held = sealed_ + batch_.memory();
+  budget_.charge(held - charged_);  // wraps where it is less
   charged_ = held;
+  charge_at_ = batch_.memory() + kChargeStep;
   memory_.store(held, std::memory_order_relaxed);
 }
 
-Record RunSorter::record_ahead(size_t index) const {
-  if (index + kPrefetch < keys_.size()) {
-    const uint8_t* ahead = buffer_.data() + keys_[index + kPrefetch].offset;
-    __builtin_prefetch(ahead);
-    __builtin_prefetch(ahead + 64);
-  }
-  return record_at(keys_[index].offset);
-}
-
-Record RunSorter::record_at(uint64_t offset) const {
-  Record record;
-  std::memcpy(&record.head, buffer_.data() + offset, sizeof(RecordHead));
-  record.bytes = buffer_.data() + offset + sizeof(RecordHead);
-  return record;
-}
-
-void RunSorter::sort_keys() {
-  if (!sorted_) {
-    if (keys_.size() < kRadixFrom) {
-      std::sort(keys_.begin(), keys_.end());
-    } else {
-      sort_by_radix();
-    }
-  }
-  sorted_ = true;
-}
-
-// Sorts by the first key, digit by digit from the lowest, skipping digits that are all the
-// same; each pass keeps the order of equals, so arrival order survives. Runs of equal first keys,
-// which are short, are then sorted by the rest.
-void RunSorter::sort_by_radix() {
-  constexpr int kBits = 11;
-  constexpr size_t kBuckets = size_t{1} << kBits;
-  constexpr uint64_t kSign = uint64_t{1} << 63;
-  auto [low, high] = std::minmax_element(
-      keys_.begin(), keys_.end(), [](const Key& a, const Key& b) { return a.first < b.first; });
-  uint64_t base = static_cast<uint64_t>(low->first) ^ kSign;
-  uint64_t span = (static_cast<uint64_t>(high->first) ^ kSign) - base;
-  spare_.resize(keys_.size());
-  for (int shift = 0; shift < 64 && span >> shift != 0; shift += kBits) {
-    size_t counts[kBuckets] = {};
-    auto digit = [&](const Key& key) {
-      return ((static_cast<uint64_t>(key.first) ^ kSign) - base) >> shift & (kBuckets - 1);
-    };
-    for (const Key& key : keys_) ++counts[digit(key)];
-    size_t place = 0;
-    for (size_t& count : counts) {
-      size_t here = count;
-      count = place;
-      place += here;
-    }
-    for (const Key& key : keys_) spare_[counts[digit(key)]++] = key;
-    keys_.swap(spare_);
-  }
-  for (size_t at = 0; at + 1 < keys_.size();) {
-    size_t end = at + 1;
-    while (end < keys_.size() && keys_[end].first == keys_[at].first) ++end;
-    if (end - at > 1) {
-      std::sort(keys_.begin() + static_cast<ptrdiff_t>(at),
-                keys_.begin() + static_cast<ptrdiff_t>(end));
-    }
-    at = end;
-  }
+bool RunSorter::merge_into_file(size_t first, size_t last, Run& merged) {
+  uint64_t size = 0;
+  uint64_t records = 0;
+  for (size_t i = first; i < last; ++i) size += runs_[i].size, records += runs_[i].records;
+  RunWriter writer(file_, size);
+  uint64_t lost = merge(first, last, [&](const Record& record) { writer.add(record); });
+  merged = Run{ByteBuffer(), writer.start(), size, records};
+  return writer.flush() && lost == 0;
 }
 
 bool RunSorter::spill() {
-  if (keys_.empty()) return true;
-  sort_keys();
-  RunWriter writer(file_, buffer_.size());
-  for (size_t i = 0; i < keys_.size(); ++i) writer.add(record_ahead(i));
-  if (!writer.flush()) return false;
-  runs_.push_back({writer.start(), buffer_.size(), keys_.size()});
+  seal();
+  size_t first = runs_.size();
+  while (first > 0 && runs_[first - 1].in_memory()) --first;
+  if (first == runs_.size()) return true;
+  Run merged;
+  if (!merge_into_file(first, runs_.size(), merged)) return false;
+  runs_.resize(first);
+  runs_.push_back(std::move(merged));
   budget_.count_run();
-  give_back();
+  sealed_ = 0;
+  batch_.release();
+  charge();
   return true;
-}
-
-void RunSorter::give_back() {
-  if (buffer_.capacity() > kKept) {
-    buffer_.release();
-    std::vector<Key>().swap(keys_);
-    std::vector<Key>().swap(spare_);
-  }
-  buffer_.clear();
-  keys_.clear();
-  sorted_ = true;
-  budget_.release(charged_);
-  charged_ = 0;
-  memory_.store(0, std::memory_order_relaxed);
 }
 
 size_t RunSorter::fan_in() const {
@@ -224,48 +163,46 @@ size_t RunSorter::fan_in() const {
 
 bool RunSorter::drain(const Visitor& visit) {
   if (runs_.empty()) {
-    sort_keys();
-    for (size_t i = 0; i < keys_.size(); ++i) visit(record_ahead(i));
-    reset();
-    return true;
-  }
-  bool good = spill() && reduce_runs(fan_in());
-  if (good) {
-    good = merge(std::move(runs_), visit);
+    batch_.sort();
+    for (size_t i = 0; i < batch_.count(); ++i) visit(batch_.sorted(i));
   } else {
-    lost_ = count_;
+    seal();
+    // Runs that could not be written are still in memory, and merged all the same.
+    bool reduced = reduce_runs();
+    lost_ += reduced ? merge(0, runs_.size(), visit) : count_;
   }
+  bool good = lost_ == 0;
   reset();
   return good;
 }
 
 // Merges neighbours, never others, so that equal records keep their arrival order.
-bool RunSorter::reduce_runs(size_t fan_in) {
-  while (runs_.size() > fan_in) {
+bool RunSorter::reduce_runs() {
+  size_t most = fan_in();
+  auto in_file = [this] {
+    return static_cast<size_t>(std::count_if(runs_.begin(), runs_.end(),
+                                             [](const Run& run) { return !run.in_memory(); }));
+  };
+  for (size_t files = in_file(); files > most; files = in_file()) {
     std::vector<Run> reduced;
-    for (size_t at = 0; at < runs_.size(); at += fan_in) {
-      std::vector<Run> group(
-          runs_.begin() + static_cast<ptrdiff_t>(at),
-          runs_.begin() + static_cast<ptrdiff_t>(std::min(at + fan_in, runs_.size())));
-      uint64_t size = 0;
-      uint64_t records = 0;
-      for (const Run& run : group) size += run.size, records += run.records;
-      RunWriter writer(file_, size);
-      bool merged = merge(std::move(group), [&](const Record& record) { writer.add(record); });
-      if (!writer.flush() || !merged) return false;
-      reduced.push_back({writer.start(), size, records});
+    for (size_t at = 0; at < files; at += most) {
+      Run merged;
+      if (!merge_into_file(at, std::min(at + most, files), merged)) return false;
+      reduced.push_back(std::move(merged));
     }
+    for (size_t i = files; i < runs_.size(); ++i) reduced.push_back(std::move(runs_[i]));
     runs_ = std::move(reduced);
   }
   return true;
 }
 
-bool RunSorter::merge(std::vector<Run> runs, const Visitor& visit) {
-  size_t chunk = std::clamp(budget_.limit() / (runs.size() + 1), kMinReadChunk, kMaxReadChunk);
+// Visits the records of some runs in order; how many could not be read.
+uint64_t RunSorter::merge(size_t first, size_t last, const Visitor& visit) {
+  size_t chunk = std::clamp(budget_.limit() / (last - first + 1), kMinReadChunk, kMaxReadChunk);
   std::vector<std::unique_ptr<RunReader>> readers;
   std::vector<size_t> heap;
-  for (const Run& run : runs) {
-    readers.push_back(std::make_unique<RunReader>(file_, run, chunk));
+  for (size_t i = first; i < last; ++i) {
+    readers.push_back(std::make_unique<RunReader>(file_, runs_[i], chunk));
     if (readers.back()->advance()) heap.push_back(readers.size() - 1);
   }
   auto later = [&](size_t a, size_t b) {
@@ -279,31 +216,32 @@ bool RunSorter::merge(std::vector<Run> runs, const Visitor& visit) {
   while (!heap.empty()) {
     size_t least = heap.front();
     visit(readers[least]->record());
-    if (readers[least]->advance()) {
-      // Sift the new head of that run down; cheaper than a pop and a push.
-      size_t hole = 0;
-      for (;;) {
-        size_t child = 2 * hole + 1;
-        if (child >= heap.size()) break;
-        if (child + 1 < heap.size() && later(heap[child], heap[child + 1])) ++child;
-        if (!later(least, heap[child])) break;
-        heap[hole] = heap[child];
-        hole = child;
-      }
-      heap[hole] = least;
-    } else {
+    if (!readers[least]->advance()) {
       std::pop_heap(heap.begin(), heap.end(), later);
       heap.pop_back();
+      continue;
     }
+    // Sift the new head of that run down; cheaper than a pop and a push.
+    size_t hole = 0;
+    for (size_t child = 1; child < heap.size(); child = 2 * hole + 1) {
+      if (child + 1 < heap.size() && later(heap[child], heap[child + 1])) ++child;
+      if (!later(least, heap[child])) break;
+      heap[hole] = heap[child];
+      hole = child;
+    }
+    heap[hole] = least;
   }
-  for (const auto& reader : readers) lost_ += reader->records();
-  return lost_ == 0;
+  uint64_t lost = 0;
+  for (const auto& reader : readers) lost += reader->records();
+  return lost;
 }
 
 void RunSorter::reset() {
-  give_back();
+  batch_.memory() > kChargeStep ? batch_.release() : batch_.clear();
   runs_.clear();
+  sealed_ = 0;
   count_ = 0;
+  if (charged_ > kChargeStep) charge();
 }
 
 }  // namespace nvtx_perfetto

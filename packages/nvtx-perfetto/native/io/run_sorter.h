@@ -9,42 +9,35 @@
 
 #include "io/byte_buffer.h"
 #include "io/memory_budget.h"
+#include "io/record.h"
+#include "io/record_batch.h"
 #include "io/spill_file.h"
 
 namespace nvtx_perfetto {
 
-// One record, in memory and on disk alike:
-//
-//   | first: i64 | second: i64 | size: u32 | tag: u32 | size bytes, padded to 8 |
-//
-// Records sort by (first, second, arrival).
-struct RecordHead {
-  int64_t first;
-  int64_t second;
-  uint32_t size;
-  uint32_t tag;
-};
-
-inline size_t padded_size(size_t size) { return (size + 7) & ~size_t{7}; }
-
-struct Record {
-  RecordHead head;
-  const uint8_t* bytes;
-};
-
-// Sorts any number of records in bounded memory: what the owner asks to spill is
-// sorted and written to the session's spill file as a run, and the runs are merged when
-// the records are visited. Not safe for use by several threads at once.
+// Sorts any number of records in bounded memory. Records gather in a batch; a full batch
+// becomes a sorted run in memory; when the owner asks to spill, the runs in memory are merged
+// into one in the session's spill file; and all runs are merged when the records are
+// visited. Not safe for use by several threads at once.
 class RunSorter {
  public:
-  RunSorter(MemoryBudget& budget, SpillFile& file) : budget_(budget), file_(file) {}
+  RunSorter(MemoryBudget& budget, SpillFile& file);
   ~RunSorter() { budget_.release(charged_); }
   RunSorter(const RunSorter&) = delete;
   RunSorter& operator=(const RunSorter&) = delete;
 
   // Adds a record and returns where its `size` bytes belong, good until the next call.
-  uint8_t* add(int64_t first, int64_t second, uint32_t tag, size_t size);
-  void add(int64_t first, int64_t second, uint32_t tag, const void* bytes, size_t size);
+  uint8_t* add(int64_t first, int64_t second, uint32_t tag, size_t size) {
+    if (batch_.size() >= batch_size_) seal();
+    uint8_t* at = batch_.add(first, second, tag, size);
+    ++count_;
+    if (batch_.memory() >= charge_at_) charge();
+    return at;
+  }
+  void add(int64_t first, int64_t second, uint32_t tag, const void* bytes, size_t size) {
+    uint8_t* at = add(first, second, tag, size);
+    if (size) std::memcpy(at, bytes, size);
+  }
 
   // Writes what is in memory as one sorted run; false after an I/O error, when the records
   // stay in memory.
@@ -62,46 +55,36 @@ class RunSorter {
   size_t memory() const { return memory_.load(std::memory_order_relaxed); }
 
  private:
-  struct Key {
-    int64_t first;
-    int64_t second;
-    uint64_t offset;
-    bool operator<(const Key& other) const {
-      if (first != other.first) return first < other.first;
-      if (second != other.second) return second < other.second;
-      return offset < other.offset;
-    }
-  };
+  // In memory, or at `offset` in the spill file. Runs in memory are younger than others.
   struct Run {
+    ByteBuffer memory;
     int64_t offset;
     uint64_t size;
     uint64_t records;
+    bool in_memory() const { return offset < 0; }
   };
   class RunReader;
   class RunWriter;
 
+  void seal();
   void charge();
-  void sort_keys();
-  void sort_by_radix();
-  void give_back();
-  Record record_at(uint64_t offset) const;
-  Record record_ahead(size_t index) const;
-  bool merge(std::vector<Run> runs, const Visitor& visit);
-  bool reduce_runs(size_t fan_in);
+  uint64_t merge(size_t first, size_t last, const Visitor& visit);
+  bool merge_into_file(size_t first, size_t last, Run& merged);
+  bool reduce_runs();
   size_t fan_in() const;
   void reset();
 
   MemoryBudget& budget_;
   SpillFile& file_;
-  ByteBuffer buffer_;
-  std::vector<Key> keys_;
-  std::vector<Key> spare_;  // the other half of a radix sort
-  std::vector<Run> runs_;
+  const size_t batch_size_;
+  RecordBatch batch_;
+  std::vector<Run> runs_;  // in the order of their arrival
   uint64_t count_ = 0;
   uint64_t lost_ = 0;
+  size_t sealed_ = 0;      // bytes of the runs in memory
   size_t charged_ = 0;
+  size_t charge_at_ = 0;   // memory of the batch from which to look again
   std::atomic<size_t> memory_{0};
-  bool sorted_ = true;
 };
 
 }  // namespace nvtx_perfetto

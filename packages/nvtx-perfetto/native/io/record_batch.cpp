@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/record_batch.h"
+
+#include <algorithm>
+
+namespace nvtx_perfetto {
+namespace {
+
+// Below this a comparison sort wins.
+constexpr size_t kRadixFrom = 2048;
+
+}  // namespace
+
+uint8_t* RecordBatch::add(int64_t first, int64_t second, uint32_t tag, size_t size) {
+  uint64_t offset = buffer_.size();
+  size_t whole = sizeof(RecordHead) + padded_size(size);
+  uint8_t* at = buffer_.reserve(whole);
+  RecordHead head{first, second, static_cast<uint32_t>(size), tag};
+  std::memcpy(at, &head, sizeof(head));
+  if (size & 7) std::memset(at + whole - 8, 0, 8);
+  buffer_.commit(whole);
+  Key key{first, second, offset};
+  if (sorted_ && !keys_.empty() && key < keys_.back()) sorted_ = false;
+  keys_.push_back(key);
+  return at + sizeof(head);
+}
+
+void RecordBatch::sort() {
+  if (!sorted_) {
+    if (keys_.size() < kRadixFrom) {
+      std::sort(keys_.begin(), keys_.end());
+    } else {
+      sort_by_radix();
+      sort_equals();
+    }
+  }
+  sorted_ = true;
+}
+
+// By the first key, digit by digit from the lowest, as far as the keys differ; each pass
+// keeps the order of equals, so arrival order survives.
+void RecordBatch::sort_by_radix() {
+  constexpr int kBits = 11;
+  constexpr size_t kBuckets = size_t{1} << kBits;
+  auto [low, high] = std::minmax_element(
+      keys_.begin(), keys_.end(), [](const Key& a, const Key& b) { return a.first < b.first; });
+  auto base = static_cast<uint64_t>(low->first);
+  uint64_t span = static_cast<uint64_t>(high->first) - base;
+  spare_.resize(keys_.size());
+  for (int shift = 0; shift < 64 && span >> shift != 0; shift += kBits) {
+    size_t counts[kBuckets] = {};
+    auto digit = [&](const Key& key) {
+      return (static_cast<uint64_t>(key.first) - base) >> shift & (kBuckets - 1);
+    };
+    for (const Key& key : keys_) ++counts[digit(key)];
+    size_t place = 0;
+    for (size_t& count : counts) {
+      size_t here = count;
+      count = place;
+      place += here;
+    }
+    for (const Key& key : keys_) spare_[counts[digit(key)]++] = key;
+    keys_.swap(spare_);
+  }
+}
+
+// What the first key left equal, which is little, is put right by the rest.
+void RecordBatch::sort_equals() {
+  for (size_t at = 0; at + 1 < keys_.size();) {
+    size_t end = at + 1;
+    while (end < keys_.size() && keys_[end].first == keys_[at].first) ++end;
+    if (end - at > 1) {
+      std::sort(keys_.begin() + static_cast<ptrdiff_t>(at),
+                keys_.begin() + static_cast<ptrdiff_t>(end));
+    }
+    at = end;
+  }
+}
+
+void RecordBatch::clear() {
+  buffer_.clear();
+  keys_.clear();
+  sorted_ = true;
+}
+
+void RecordBatch::release() {
+  buffer_.release();
+  std::vector<Key>().swap(keys_);
+  std::vector<Key>().swap(spare_);
+  sorted_ = true;
+}
+
+}  // namespace nvtx_perfetto
