@@ -24,7 +24,9 @@ from nvtx_hooks._stack import (
     PASS,
     Entry,
     ThreadState,
+    begin_thread,
     current_thread,
+    threads,
 )
 from nvtx_hooks._switch import switch
 from nvtx_hooks._torch_state import OUTSIDE, current_pass
@@ -87,7 +89,10 @@ class NodeHook:
     def run(self, _: Any) -> None:
         """Close the calls whose inputs the gradient reached, open those whose outputs it did."""
         pass_id = current_pass()
-        state = current_thread()
+        try:
+            state = threads.state
+        except AttributeError:
+            state = begin_thread()
         for scope in self.closes:
             if scope.opened == pass_id:
                 _close(state, scope)
@@ -96,7 +101,7 @@ class NodeHook:
                 if scope.opened != pass_id:
                     _open(state, scope, pass_id)
             # A module that returns its input has nothing to do backward.
-            if self.closes and state.top[OWNER] in self.closes:
+            if state.top[OWNER] in self.closes:
                 state.close_top()
 
 
@@ -111,14 +116,16 @@ def _hook_of(node: Any) -> NodeHook:
 
 def _open(state: ThreadState, scope: BackwardScope, pass_id: int) -> None:
     scope.opened = pass_id
-    state.enter_pass(pass_id)
+    if pass_id not in state.passes:
+        state.enter_pass(pass_id)
     top = state.top
-    parent = scope.parent
-    while top is not NOTHING and top[OWNER] is not parent and _is_over(top, scope, pass_id, state):
-        state.close_top()
-        top = state.top
+    if top[OWNER] is not scope.parent or top is NOTHING:
+        while top is not NOTHING and _is_over(top, scope, pass_id, state):
+            state.close_top()
+            top = state.top
     label = scope.label
-    state.top = (top, scope, pass_id, label, label.push(label.backward), None)
+    push = label.push
+    state.top = (top, scope, pass_id, label, push(label.backward), None)
 
 
 def _is_over(top: Entry, scope: BackwardScope, pass_id: int, state: ThreadState) -> bool:
@@ -133,7 +140,8 @@ def _close(state: ThreadState, scope: BackwardScope) -> None:
     top = state.top
     if top[OWNER] is scope:
         state.top = top[BELOW]
-        (top[OPENED] or top[LABEL].pop)()
+        pop = top[OPENED] or top[LABEL].pop
+        pop()
         return
     entry = state.find(scope, scope.opened)
     if entry is not None:

@@ -23,7 +23,6 @@ from nvtx_hooks._stack import (
     CALL,
     NOTHING,
     PASS,
-    Entry,
     ThreadState,
     begin_thread,
     threads,
@@ -67,7 +66,8 @@ def before_forward(
         shown = label.forward
     scope = None
     if label.backward is not NOT_SHOWN and _is_grad_enabled() and transform() is None:
-        scope = BackwardScope(label, _caller(top, pass_id), grad_nodes(args, kwargs))
+        inputs = grad_nodes((*args, kwargs) if kwargs else args)
+        scope = BackwardScope(label, top[CALL] if top[PASS] == pass_id else None, inputs)
     if shown is NOT_SHOWN:
         state.top = (top, module, pass_id, label, unshown, scope)
         return
@@ -101,7 +101,7 @@ def after_forward(
         call = entry[CALL]
     if call is not None:
         # Libraries that copy hooks to other modules may call this one as with_kwargs=True does.
-        call.attach(grad_nodes(result if with_kwargs is _MISSING else with_kwargs))
+        call.attach(grad_nodes((result if with_kwargs is _MISSING else with_kwargs,)))
 
 
 def _settle(state: ThreadState, label: ModuleLabel, pass_id: int, caller: FrameType) -> Any:
@@ -116,9 +116,3 @@ def _settle(state: ThreadState, label: ModuleLabel, pass_id: int, caller: FrameT
         return label.forward
     state.mark_bottom(caller)
     return label.captured if is_capturing() else label.forward
-
-
-def _caller(top: Entry, pass_id: int) -> BackwardScope | None:
-    """Give the call that makes this one, where it is of the same pass."""
-    scope: BackwardScope | None = top[CALL] if top[PASS] == pass_id else None
-    return scope

@@ -22,7 +22,7 @@ _MOST_NODES = 16
 _Tensor = torch.Tensor
 
 
-def grad_nodes(*values: Any) -> list[Any]:
+def grad_nodes(values: tuple[Any, ...]) -> list[Any]:
     """Find the distinct autograd nodes of all tensors in some values, in order.
 
     Tensors are looked for in lists, tuples, dicts and dataclasses, 8 levels deep and in the
@@ -30,7 +30,7 @@ def grad_nodes(*values: Any) -> list[Any]:
 
     Parameters
     ----------
-    *values : object
+    values : tuple
         Arguments or results of a module.
 
     Returns
@@ -38,6 +38,9 @@ def grad_nodes(*values: Any) -> list[Any]:
     list of Node
         Empty where no tensor has a `grad_fn`; leaves have none.
     """
+    if len(values) == 1 and type(values[0]) is _Tensor and not function_modes():
+        node = values[0].grad_fn
+        return [] if node is None else [node]
     found: list[Any] = []
     if function_modes():
         # A mode of the user's would see our reading of `grad_fn`.
