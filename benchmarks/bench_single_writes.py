@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from measuring import Contender, compare, report
+from measuring import Contender, Stopwatch, compare, report
 from nvtx.writer import Domain, Session, Stream
 from outputs import to_nothing, to_perfetto
 
@@ -57,23 +57,28 @@ def counter_samples(domain: Domain, stream: Stream) -> Callable[[], None]:
     return write
 
 
-def session_writer(prepare: Prepare) -> Callable[[Session], None]:
-    """Give a function that writes one kind of call to a session."""
+def session_writer(prepare: Prepare, watch: Stopwatch) -> Callable[[Session], None]:
+    """Give a function that writes one kind of call to a session, and times the calls alone."""
 
     def write(session: Session) -> None:
         domain = session.get_domain("bench")
         with session.create_stream("s", domain=domain) as stream:
-            prepare(domain, stream)()
+            calls = prepare(domain, stream)
+            with watch:
+                calls()
 
     return write
 
 
 def main() -> None:
     for prepare in (pushpop_text, pushpop_registered, marks, counter_samples):
-        write = session_writer(prepare)
+        watch = Stopwatch()
+        write = session_writer(prepare, watch)
+        to_ours, to_none = partial(to_perfetto, write), partial(to_nothing, write)
         contenders = [
-            Contender("do-nothing backend", CALLS, partial(to_nothing, write)),
-            Contender("nvtx-perfetto", CALLS, partial(to_perfetto, write)),
+            Contender("do-nothing backend, calls", CALLS, to_none, watch),
+            Contender("nvtx-perfetto, calls", CALLS, to_ours, watch),
+            Contender("nvtx-perfetto, with the session's end", CALLS, to_ours),
         ]
         report(f"Single writes: {(prepare.__doc__ or '').rstrip('.')}", compare(contenders))
 
