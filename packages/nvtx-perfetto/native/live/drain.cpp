@@ -120,8 +120,10 @@ void Drain::write_record(uint32_t slot, const RecordView& record) {
   switch (head.kind) {
     case kPush:
       ++state_.events;
+      ++thread(slot).open;
       return events_.begin(thread_track(slot, head.domain), EventType::kSliceBegin, time, record);
     case kPop:
+      --thread(slot).open;
       if (!record.bytes) return thread_track(slot, head.domain).end_slice(time);
       return events_.end(thread_track(slot, head.domain), time, record);
     case kMark:
@@ -169,16 +171,23 @@ void Drain::write_async() {
   }
 }
 
-PacketSequence& Drain::thread_track(uint32_t slot, uint32_t domain) {
-  Thread& thread = threads_[slot];
-  uint64_t serial = file_.slots()[slot].serial;
-  if (thread.serial != serial) {
-    thread.tracks.clear();
-    thread.serial = serial;
+Drain::Thread& Drain::thread(uint32_t slot) {
+  Thread& found = threads_[slot];
+  const ThreadSlot& shared = file_.slots()[slot];
+  if (found.serial != shared.serial) {
+    found.tracks.clear();
+    found.serial = shared.serial;
+    found.open = shared.open[file_.header().active.load(std::memory_order_relaxed)];
   }
+  return found;
+}
+
+PacketSequence& Drain::thread_track(uint32_t slot, uint32_t domain) {
+  std::vector<std::unique_ptr<PacketSequence>>& tracks = thread(slot).tracks;
+  uint64_t serial = file_.slots()[slot].serial;
   domain = std::min(domain, kMaxDomains - 1);
-  if (thread.tracks.size() <= domain) thread.tracks.resize(domain + 1);
-  auto& track = thread.tracks[domain];
+  if (tracks.size() <= domain) tracks.resize(domain + 1);
+  auto& track = tracks[domain];
   if (!track) {
     track = std::make_unique<PacketSequence>(out_, uuids_.thread_domain(serial, domain), kRealtime);
   }
@@ -211,7 +220,10 @@ bool Drain::commit() {
   counters_.samples = counters_.bad_ids = counters_.dropped = 0;
   FileHeader& header = file_.header();
   uint32_t half = 1 - header.active.load(std::memory_order_relaxed);
-  for (const auto& [slot, cursor] : cursors_) file_.slots()[slot].consumed[half] = cursor;
+  for (const auto& [index, cursor] : cursors_) {
+    file_.slots()[index].consumed[half] = cursor;
+    file_.slots()[index].open[half] = thread(index).open;
+  }
   counters_.save(half);
   header.checkpoints[half] = state_;
   header.active.store(half, std::memory_order_release);
@@ -226,7 +238,7 @@ bool Drain::commit() {
 // The part will be cut back, so nothing of this pass has been said.
 void Drain::forget() {
   out_.bytes().clear();
-  for (Thread& thread : threads_) thread.tracks.clear();
+  for (Thread& one : threads_) one = Thread();
   lanes_.clear();
   counters_.forget();
   freed_chunks_.clear();

@@ -47,7 +47,8 @@ class Drain {
     uint32_t to;
   };
   struct Thread {
-    uint64_t serial = 0;
+    uint64_t serial = 0;  // 0: to be read from the file
+    uint32_t open = 0;
     std::vector<std::unique_ptr<PacketSequence>> tracks;  // by domain
   };
   struct AsyncEvent {
@@ -70,13 +71,14 @@ class Drain {
   void describe_thread(uint32_t index, ThreadSlot& slot);
   void describe_thread_track(const ThreadSlot& slot, const std::string& name);
   uint64_t tally(Tally kind) const;
-  uint64_t left_open() const;
+  uint64_t left_open();
   std::string settled_name(ThreadSlot& slot);
   void refresh_names();
   void write_summary();
   bool commit();
   void forget();
 
+  Thread& thread(uint32_t slot);
   PacketSequence& thread_track(uint32_t slot, uint32_t domain);
   PacketSequence& lane(uint32_t slot, uint32_t domain);
   int64_t realtime(uint64_t boottime) const {

@@ -67,7 +67,7 @@ void Drain::describe_threads(bool last) {
     ThreadSlot& slot = file_.slots()[index];
     bool ended = std::find(ended_.begin(), ended_.end(), index) != ended_.end();
     if (ended || last) describe_thread(index, slot);
-    if (ended) state_.left_open += slot.open_ranges.load(std::memory_order_relaxed);
+    if (ended) state_.left_open += thread(index).open;
   }
   if (!last && file_.header().pid == ::getpid()) refresh_names();
 }
@@ -109,11 +109,11 @@ uint64_t Drain::tally(Tally kind) const {
   return total;
 }
 
-uint64_t Drain::left_open() const {
+uint64_t Drain::left_open() {
   uint64_t open = state_.left_open;
   for (const auto& [index, cursor] : cursors_) {
     bool ended = std::find(ended_.begin(), ended_.end(), index) != ended_.end();
-    if (!ended) open += file_.slots()[index].open_ranges.load(std::memory_order_relaxed);
+    if (!ended) open += thread(index).open;
   }
   for (uint32_t slot = 0;; ++slot) {
     const RangeSlot* range = find_range(file_, slot);

@@ -50,18 +50,17 @@ struct Cursor {
 
 enum SlotState : uint32_t { kSlotFree, kSlotClaimed, kSlotLive, kSlotEnded };
 
-// One recording thread. Written by the thread, but for `consumed` and `seen_name`.
+// One recording thread. Written by the thread, but for `seen_name`, `consumed` and `open`.
 struct alignas(64) ThreadSlot {
   std::atomic<uint32_t> state;
   int32_t tid;
   uint64_t serial;  // never used twice in a process image
   char own_name[32];
   char seen_name[32];  // the OS's name, as last looked up by the drain
-  std::atomic<uint32_t> open_ranges;
-  uint32_t unused;
   std::atomic<uint64_t> tallies[kTallies];
   std::atomic<uint64_t> domains[kMaxDomains / 64];  // where this thread has pushed or marked
   Cursor consumed[2];
+  uint32_t open[2];  // ranges that are open where `consumed` is
 };
 
 struct ChunkHeader {

@@ -113,7 +113,6 @@ ThreadSlot* Session::claim_slot() {
     slot.serial = next_serial_.fetch_add(1, std::memory_order_relaxed);
     std::memset(slot.own_name, 0, sizeof(slot.own_name));
     std::memset(slot.seen_name, 0, sizeof(slot.seen_name));
-    slot.open_ranges.store(0, std::memory_order_relaxed);
     for (auto& tally : slot.tallies) tally.store(0, std::memory_order_relaxed);
     for (auto& word : slot.domains) word.store(0, std::memory_order_relaxed);
     return &slot;

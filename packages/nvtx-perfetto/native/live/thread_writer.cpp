@@ -65,6 +65,7 @@ void ThreadWriter::attach(Session* session) {
   ::prctl(PR_GET_NAME, slot_->own_name);
   Cursor start{static_cast<uint32_t>(chunk + 1), kChunkStart};
   slot_->consumed[0] = slot_->consumed[1] = start;
+  slot_->open[0] = slot_->open[1] = 0;
   base_ = session->file().chunk(static_cast<uint32_t>(chunk));
   chunk_ = &session->file().chunk_header(static_cast<uint32_t>(chunk));
   at_ = base_ + kChunkStart;
@@ -117,11 +118,6 @@ void ThreadWriter::note_domain(uint32_t domain) {
   uint64_t bit = uint64_t{1} << (domain % 64);
   uint64_t seen = word.load(std::memory_order_relaxed);
   if (!(seen & bit)) word.store(seen | bit, std::memory_order_relaxed);
-}
-
-void ThreadWriter::count_open(int32_t change) {
-  open_ranges_ += static_cast<uint32_t>(change);
-  slot_->open_ranges.store(open_ranges_, std::memory_order_relaxed);
 }
 
 uint8_t* ThreadWriter::place_slowly(size_t size, size_t kept) {
@@ -250,7 +246,7 @@ int ThreadWriter::push(uint32_t domain, const EventInput& event) {
     return level;
   }
   ++here.open;
-  count_open(1);
+  ++open_ranges_;
   note_domain(domain);
   put(shape, kPush, domain, event, at, boottime());
   commit(padded16(shape.size));
@@ -259,7 +255,7 @@ int ThreadWriter::push(uint32_t domain, const EventInput& event) {
 
 inline void ThreadWriter::put_pop(uint32_t domain, int64_t time, size_t kept) {
   auto* at = reinterpret_cast<Record*>(place(kPopSize, kept));
-  count_open(-1);
+  --open_ranges_;
   *at = {static_cast<uint64_t>(time), 0, static_cast<uint16_t>(domain), kPop, 0};
   commit(kPopSize);
 }
@@ -292,7 +288,7 @@ int ThreadWriter::pop(uint32_t domain, const nvtxPayloadData_t* payloads, size_t
     put_pop(domain, time, kept);
     return static_cast<int>(here.open);
   }
-  count_open(-1);
+  --open_ranges_;
   put(shape, kPop, domain, event, at, time);
   commit(padded16(shape.size));
   return static_cast<int>(here.open);

@@ -107,7 +107,6 @@ class ThreadWriter {
     chunk_->committed.store(static_cast<uint32_t>(at_ - base_), std::memory_order_release);
   }
   size_t reserved() const { return size_t{open_ranges_} * kPopSize; }
-  void count_open(int32_t change);
 
   const Registry& registry_;
   Session* session_ = nullptr;
