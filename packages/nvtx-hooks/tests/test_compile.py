@@ -115,6 +115,22 @@ def test_a_compiled_layer_in_an_eager_model_shows_where_it_is(ranges):
     )
 
 
+def test_a_compiled_backward_pass_computes_as_bare_without_ranges(ranges):
+    from torch._dynamo import compiled_autograd
+
+    def run(model):
+        torch._dynamo.reset()
+        output = model(X).sum()
+        with compiled_autograd._enable(torch.compile(backend="eager", fullgraph=True)):
+            output.backward()
+        return [parameter.grad for parameter in model.parameters()]
+
+    model = Block()
+    bare = run(copy.deepcopy(model))
+    assert all(map(torch.equal, run(nvtx_hooks.patch(model)), bare))
+    assert ranges() == "+Block +a -a +b -b -Block".split()
+
+
 def test_patching_what_is_compiled_in_place_is_told(caplog):
     model = nn.Sequential(Block())
     model[0].compile(backend="aot_eager")
@@ -181,6 +197,9 @@ def test_scripted_and_traced_children_are_skipped_and_told_once(caplog, ranges):
         "no ranges in 0, 1: TorchScript modules take no Python hooks"
     ]
     assert ranges() == "+Sequential +2 -2 -Sequential +Sequential' +2' -2' -Sequential'".split()
+    assert not nvtx_hooks.is_patched(nvtx_hooks.unpatch(model))
+    assert nvtx_hooks.patch(model[0]) is model[0]
+    assert not nvtx_hooks.is_patched(model)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")

@@ -29,7 +29,7 @@ from nvtx_hooks._stack import (
     threads,
 )
 from nvtx_hooks._switch import switch
-from nvtx_hooks._torch_state import OUTSIDE, current_pass
+from nvtx_hooks._torch_state import OUTSIDE, current_pass, is_compiling
 
 
 class BackwardScope:
@@ -63,9 +63,8 @@ class BackwardScope:
 
     def close(self, *_: Any) -> None:
         """Close the range if it is open in this thread."""
-        state = current_thread()
-        if self.opened == current_pass():
-            _close(state, self)
+        if not is_compiling() and self.opened == current_pass():
+            _close(current_thread(), self)
 
     def within(self, other: object) -> bool:
         """Tell whether the call was made, at any distance, by another."""
@@ -88,6 +87,8 @@ class NodeHook:
 
     def run(self, _: Any) -> None:
         """Close the calls whose inputs the gradient reached, open those whose outputs it did."""
+        if is_compiling():
+            return
         pass_id = current_pass()
         try:
             state = threads.state

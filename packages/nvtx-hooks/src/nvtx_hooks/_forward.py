@@ -29,11 +29,9 @@ from nvtx_hooks._stack import (
     unshown,
 )
 from nvtx_hooks._switch import switch
-from nvtx_hooks._torch_state import OUTSIDE, current_pass, transform
+from nvtx_hooks._torch_state import OUTSIDE, current_pass, is_compiling, transform
 
 _frame = sys._getframe  # noqa: SLF001 - documented by Python all the same
-# Half the price of is_compiling(); export, which only that one tells, runs what hooks do as usual.
-_is_compiling = torch.compiler.is_dynamo_compiling
 _is_grad_enabled = torch.is_grad_enabled
 _MISSING: Any = object()
 
@@ -42,7 +40,7 @@ def before_forward(
     module: torch.nn.Module, args: Any, kwargs: dict[str, Any] | None = None
 ) -> None:
     """Open the forward range of the module that is called."""
-    if _is_compiling():
+    if is_compiling():
         return
     try:
         # Cheaper than a look into `__dict__`; missing where a library copied the hooks alone.
@@ -81,7 +79,7 @@ def after_forward(
     module: torch.nn.Module, args: Any, result: Any, with_kwargs: Any = _MISSING
 ) -> None:
     """Close the forward range, and tie the backward range to the call's autograd nodes."""
-    if _is_compiling():
+    if is_compiling():
         return
     try:
         state = threads.state

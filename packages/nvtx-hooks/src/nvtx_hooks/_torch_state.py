@@ -11,6 +11,10 @@ from typing import Any
 
 import torch
 
+# Half the price of torch.compiler.is_compiling(), and true where the compiler follows our hooks,
+# forward or, with compiled autograd, backward. Export runs them as usual.
+is_compiling: Callable[[], bool] = torch.compiler.is_dynamo_compiling
+
 # The number of the backward pass that runs in this thread; never used twice. torch's own
 # checkpointing asks it to know a recompute.
 current_pass: Callable[[], int] = torch._C._current_graph_task_id
