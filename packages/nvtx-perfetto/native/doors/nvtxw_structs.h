@@ -44,7 +44,7 @@ class PayloadRows {
   uint32_t count() const { return static_cast<uint32_t>(count_); }
 
  private:
-  static constexpr size_t kInline = 8;
+  static constexpr size_t kInline = 3;
   void add(const Row& row);
 
   Row inline_[kInline];

@@ -126,7 +126,7 @@ void EventEmitter::write(PacketSequence& out, const Event& event) const {
     out.plain_event(type, event.begin, domain, category, name);
     return;
   }
-  out.open(type, event.begin);
+  out.open_prepared(type, event.begin);
   out.add_category(domain);
   if (category) out.add_category(category);
   if (name) out.add_name(name);

@@ -412,6 +412,7 @@ void Stream::finish() {
   tracks_.clear();
   by_scope_.clear();
   by_parent_.clear();
+  hot_counter_ = {0, 0, nullptr};
   counters_.clear();
   memory_.store(0, std::memory_order_relaxed);
 }

@@ -113,6 +113,9 @@ class Stream {
   void relieve();
   void note_memory();
   void add_sample(const Counter& counter, int64_t time, const uint8_t* sample, uint32_t no_value);
+  void add_own_sample(CounterTracks& into, int64_t time, const uint8_t* sample,
+                      uint32_t no_value);
+  void remember(const Counter& counter);
   bool plain_times(const TimeSource& source, const CounterBatch& batch) const;
   Status check_counter_batch(const CounterBatch& batch, const Counter*& counter);
   void add_counter_batch(const CounterBatch& batch, const Counter& counter,
@@ -143,6 +146,11 @@ class Stream {
   std::vector<EventTrack*> tracks_;
   EventTrack* default_track_ = nullptr;
   EventShape shape_;  // of the last single event
+  struct {
+    uint64_t id;
+    size_t size;
+    CounterTracks* tracks;
+  } hot_counter_ = {0, 0, nullptr};  // of the last single sample
   std::unordered_map<const Counter*, std::unique_ptr<CounterTracks>> counters_;
 };
 

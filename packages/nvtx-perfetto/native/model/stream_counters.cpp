@@ -51,17 +51,22 @@ Status Stream::sample_time(const Counter& counter, int64_t ticks, int64_t& time,
 
 void Stream::add_sample(const Counter& counter, int64_t time, const uint8_t* sample,
                         uint32_t no_value) {
-  newest_ = std::max(newest_, time);
   const Scope* scope = spec_.domain->find_scope(counter.scope);
   if (counter.deltas && scope && !scope->root) {
+    newest_ = std::max(newest_, time);
     session_.keep_shared_sample(counter, *scope, session_.clocks().written_clock(target_), time,
                                 sample, no_value);
     return;
   }
-  CounterTracks& into = counter_tracks(counter);
+  add_own_sample(counter_tracks(counter), time, sample, no_value);
+}
+
+void Stream::add_own_sample(CounterTracks& into, int64_t time, const uint8_t* sample,
+                            uint32_t no_value) {
+  newest_ = std::max(newest_, time);
   bool in_order = time >= into.frontier();
   // Differences add up in time order, which a late sample would break for all that follow.
-  if (passing_ && in_order && !counter.deltas) {
+  if (passing_ && in_order && !into.counter().deltas) {
     no_value ? into.pass_no_value(time, static_cast<NoValue>(no_value - 1))
              : into.pass(time, sample);
     return;
@@ -73,6 +78,12 @@ void Stream::add_sample(const Counter& counter, int64_t time, const uint8_t* sam
 }
 
 Status Stream::write_sample(int64_t ticks, uint64_t id, const void* data, size_t size) {
+  if (id == hot_counter_.id && data && size == hot_counter_.size) {
+    int64_t time;
+    if (!session_.clocks().place_direct(source_, ticks, time)) return unwritable(ticks);
+    add_own_sample(*hot_counter_.tracks, time, static_cast<const uint8_t*>(data), 0);
+    return Status::kOk;
+  }
   const Counter* counter;
   Status status = check_counter(id, counter);
   if (status != Status::kOk) return status;
@@ -91,8 +102,23 @@ Status Stream::write_sample(int64_t ticks, uint64_t id, const void* data, size_t
     session_.defer_sample(*this, *counter, ticks, sample, 0);
   } else {
     add_sample(*counter, time, sample, 0);
+    remember(*counter);
   }
   return Status::kOk;
+}
+
+// Samples of one counter tend to follow one another; those on the stream's own clock and
+// track can then do without looking anything up.
+void Stream::remember(const Counter& counter) {
+  TimeSource source;
+  bool own_clock = direct_ && !settled_ && sample_source(counter, source) == Status::kOk &&
+                   source.key == source_.key && source_.key == target_ &&
+                   source.numerator == source_.numerator && source.offset == source_.offset &&
+                   source.denominator == source_.denominator;
+  auto tracks = counters_.find(&counter);
+  if (own_clock && tracks != counters_.end()) {
+    hot_counter_ = {counter.id, counter.sample_size, tracks->second.get()};
+  }
 }
 
 Status Stream::write_no_value(int64_t ticks, uint64_t id, NoValue reason) {
