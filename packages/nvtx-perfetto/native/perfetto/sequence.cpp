@@ -80,7 +80,7 @@ void PacketSequence::clear_state() {
 void PacketSequence::plain_event(EventType type, int64_t time, uint32_t domain,
                                  uint32_t category, uint32_t name) {
   if (!interned_.empty()) {
-    open(type, time);
+    open_prepared(type, time);
     if (domain) add_category(domain);
     if (category) add_category(category);
     if (name) add_name(name);
@@ -111,6 +111,10 @@ void PacketSequence::plain_event(EventType type, int64_t time, uint32_t domain,
 
 void PacketSequence::open(EventType type, int64_t time) {
   prepare(time);
+  open_prepared(type, time);
+}
+
+void PacketSequence::open_prepared(EventType type, int64_t time) {
   ByteBuffer& out = bytes();
   uint8_t* at = out.reserve(kSmallPacket);
   packet_ = out.size() + 2;

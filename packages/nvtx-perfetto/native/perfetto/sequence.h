@@ -39,6 +39,8 @@ class PacketSequence {
 
   // Any slice begin or instant: open, add, close.
   void open(EventType type, int64_t time);
+  // The same after prepare(): ids from between the two stay good.
+  void open_prepared(EventType type, int64_t time);
   void add_category(uint32_t iid);
   void add_name(uint32_t iid);
   void add_flow(uint64_t id);
