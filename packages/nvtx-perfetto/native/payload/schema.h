@@ -126,6 +126,7 @@ struct Schema {
   size_t size = 0;  // bytes of a fixed layout; 0 otherwise
   uint32_t align = 1;
   bool fixed = true;  // every offset is known
+  uint32_t depth = 1;  // levels of groups and arrays of its arguments
   bool is_union = false;
   EventPlan plan;
   std::vector<std::string> keys;  // how the keys of its arguments end, as the engine has them

@@ -10,6 +10,8 @@ namespace {
 
 // Beyond these a description is taken for garbage rather than for a layout.
 constexpr size_t kMaxEntries = 65536;
+// Fewer than AnnotationWriter can nest, since payloads lie in groups themselves.
+constexpr uint32_t kMaxSchemaDepth = 60;
 
 constexpr uint64_t kUnsupportedFlags =
     NVTX_PAYLOAD_ENTRY_FLAG_POINTER | NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE |
@@ -64,6 +66,7 @@ class Builder {
   void add_entry(size_t index);
   void add_type(SchemaEntry& entry, size_t index);
   void add_array(SchemaEntry& entry, size_t index);
+  void measure_depth(const SchemaEntry& entry, size_t index);
   void place(SchemaEntry& entry, size_t index);
   void finish_size();
   void plan_entry(const SchemaEntry& entry, int index);
@@ -177,6 +180,7 @@ void Builder::add_entry(size_t index) {
   if (out_.error != BuildError::kNone) return;
   add_array(entry, index);
   if (out_.error != BuildError::kNone) return;
+  measure_depth(entry, index);
   place(entry, index);
   out_.schema->entries.push_back(std::move(entry));
 }
@@ -232,6 +236,15 @@ void Builder::add_array(SchemaEntry& entry, size_t index) {
                           !is_integer(out_.schema->entries[entry.detail].value.kind))) {
       fail_entry(index, BuildError::kInvalid, "the length entry must be an earlier integer");
     }
+  }
+}
+
+void Builder::measure_depth(const SchemaEntry& entry, size_t index) {
+  uint32_t depth = 1 + (entry.nested ? entry.nested->depth : 0) +
+                   (entry.array != ArrayKind::kNone ? 1 : 0);
+  out_.schema->depth = std::max(out_.schema->depth, depth);
+  if (depth > kMaxSchemaDepth) {
+    fail_entry(index, BuildError::kInvalid, "groups and arrays nest at most 60 deep");
   }
 }
 
