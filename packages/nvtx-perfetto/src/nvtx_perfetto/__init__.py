@@ -13,17 +13,27 @@ Data that has timestamps goes through the NVTXW backend::
             stream.write_pushpop(1_000, 2_000, message="step")
 
 which writes ``example.pftrace``. Open it at https://ui.perfetto.dev.
+
+What a program says live, through any copy of NVTX, is recorded by running it with
+``nvtx-perfetto run -o train.pftrace -- python train.py``, or by `start`.
 """
 
 from ._version import __version__
-from .errors import LibraryNotFoundError, PerfettoError
+from .errors import JoinError, LibraryNotFoundError, PerfettoError, RecordingError
 from .library import last_error, library_path, library_version
+from .live import Stats, flush, start, stats
 
 __all__ = [
+    "JoinError",
     "LibraryNotFoundError",
     "PerfettoError",
+    "RecordingError",
+    "Stats",
     "__version__",
+    "flush",
     "last_error",
     "library_path",
     "library_version",
+    "start",
+    "stats",
 ]
