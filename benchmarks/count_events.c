@@ -34,23 +34,15 @@ static uint64_t next_field(const uint8_t** at, uint64_t* value, const uint8_t** 
   uint64_t tag = varint_at(at);
   *bytes = NULL;
   switch (tag & 7) {
-    case 0:
-      *value = varint_at(at);
-      break;
-    case 1:
-      *at += 8;
-      break;
+    case 0: *value = varint_at(at); break;
+    case 1: *at += 8; break;
     case 2:
       *value = varint_at(at);
       *bytes = *at;
       *at += *value;
       break;
-    case 5:
-      *at += 4;
-      break;
-    default:
-      fprintf(stderr, "unknown wire type %d\n", (int)(tag & 7));
-      exit(1);
+    case 5: *at += 4; break;
+    default: fprintf(stderr, "unknown wire type %d\n", (int)(tag & 7)); exit(1);
   }
   return tag >> 3;
 }

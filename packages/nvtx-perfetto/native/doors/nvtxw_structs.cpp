@@ -80,8 +80,8 @@ Status read_counter(const nvtxCounterAttr_t& given, const Domain& domain, Counte
       return fail(Status::kInvalid, "the time that a counter embeds must be an integer");
     }
     if (time) out.timestamp = static_cast<int>(i);
-    any = any || (!time && (entry.nested ? has_number(*entry.nested)
-                                         : is_number(entry.value.kind)));
+    any =
+        any || (!time && (entry.nested ? has_number(*entry.nested) : is_number(entry.value.kind)));
   }
   if (!any) return fail(Status::kInvalid, "a counter needs a number to sample");
   Semantics semantics = read_semantics(given.semantics);
@@ -126,9 +126,9 @@ Status PayloadRows::read(const Domain& domain, const nvtxPayloadData_t* payloads
                                                                  : given.schemaId;
     const Schema* schema = domain.find_schema(id);
     if (!schema || !given.payload) {
-      return fail(Status::kInvalid, "payload " + std::to_string(i) + " has no data, or its schema " +
-                                        std::to_string(given.schemaId) + " is not in domain " +
-                                        domain.shown_name());
+      return fail(Status::kInvalid,
+                  "payload " + std::to_string(i) + " has no data, or its schema " +
+                      std::to_string(given.schemaId) + " is not in domain " + domain.shown_name());
     }
     Row row{schema, static_cast<const uint8_t*>(given.payload), given.size};
     if (given.size == SIZE_MAX) {

@@ -180,8 +180,8 @@ bool RunSorter::drain(const Visitor& visit) {
 bool RunSorter::reduce_runs() {
   size_t most = fan_in();
   auto in_file = [this] {
-    return static_cast<size_t>(std::count_if(runs_.begin(), runs_.end(),
-                                             [](const Run& run) { return !run.in_memory(); }));
+    return static_cast<size_t>(
+        std::count_if(runs_.begin(), runs_.end(), [](const Run& run) { return !run.in_memory(); }));
   };
   for (size_t files = in_file(); files > most; files = in_file()) {
     std::vector<Run> reduced;

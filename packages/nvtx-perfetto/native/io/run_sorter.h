@@ -81,9 +81,9 @@ class RunSorter {
   std::vector<Run> runs_;  // in the order of their arrival
   uint64_t count_ = 0;
   uint64_t lost_ = 0;
-  size_t sealed_ = 0;      // bytes of the runs in memory
+  size_t sealed_ = 0;  // bytes of the runs in memory
   size_t charged_ = 0;
-  size_t charge_at_ = 0;   // memory of the batch from which to look again
+  size_t charge_at_ = 0;  // memory of the batch from which to look again
   std::atomic<size_t> memory_{0};
 };
 

@@ -63,8 +63,8 @@ class ClockPlan {
   bool place_scaled(const TimeSource& source, int64_t ticks, int64_t& time) const;
   // Perfetto holds 0 to 2^63 - 1; the last one stands for "never" in here.
   bool in_file_range(int64_t time, int64_t& out) const {
-    bool good = !__builtin_add_overflow(time, rules_.time_offset, &out) && out >= 0 &&
-                out != INT64_MAX;
+    bool good =
+        !__builtin_add_overflow(time, rules_.time_offset, &out) && out >= 0 && out != INT64_MAX;
     if (!good) summary_.add(Count::kDroppedTimes);
     return good;
   }

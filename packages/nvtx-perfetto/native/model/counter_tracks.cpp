@@ -64,8 +64,7 @@ void CounterTracks::add_fields(const Schema& schema, size_t base, const std::str
 }
 
 void CounterTracks::add_field(const SchemaEntry& entry, size_t offset, const std::string& name) {
-  const CounterSemantics& semantics =
-      entry.counter.given ? entry.counter : counter_.semantics;
+  const CounterSemantics& semantics = entry.counter.given ? entry.counter : counter_.semantics;
   CounterDescription description;
   description.unit = semantics.unit;
   bool multiplier = semantics.numerator % semantics.denominator == 0 &&
@@ -73,16 +72,16 @@ void CounterTracks::add_field(const SchemaEntry& entry, size_t offset, const std
   if (multiplier) {
     description.multiplier = static_cast<int64_t>(semantics.numerator / semantics.denominator);
   }
-  uint64_t track = shop_.tracks.add_counter(parent_, name, describe(counter_, entry, semantics),
-                                            description);
+  uint64_t track =
+      shop_.tracks.add_counter(parent_, name, describe(counter_, entry, semantics), description);
   auto field = std::make_unique<Field>(out_, track, clock_);
   field->type = entry.value;
   field->offset = offset;
   field->delta = semantics.delta;
   field->whole = is_integer(entry.value.kind);
   if (!multiplier) {
-    field->factor = static_cast<double>(semantics.numerator) /
-                    static_cast<double>(semantics.denominator);
+    field->factor =
+        static_cast<double>(semantics.numerator) / static_cast<double>(semantics.denominator);
   }
   if (semantics.normalize) {
     // The least signed value is one further from 0 than the greatest.

@@ -44,9 +44,9 @@ class CounterTracks {
     TypeInfo type;
     size_t offset = 0;
     DeltaKind delta = DeltaKind::kAbsolute;
-    bool plain = true;       // written as it is
-    bool whole = true;       // an integer
-    double factor = 1;       // of scales that no multiplier expresses, and of normalizing
+    bool plain = true;  // written as it is
+    bool whole = true;  // an integer
+    double factor = 1;  // of scales that no multiplier expresses, and of normalizing
     double least = -std::numeric_limits<double>::infinity();  // after the factor
     __int128 sum = 0;
     double float_sum = 0;

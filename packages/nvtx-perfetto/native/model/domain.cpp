@@ -29,8 +29,7 @@ const Schema* predefined(uint64_t type) {
 }  // namespace
 
 Domain::Domain(std::string name)
-    : name_(std::move(name)),
-      shown_name_(name_.empty() ? "NVTX" : without_commas(name_)),
+    : name_(std::move(name)), shown_name_(name_.empty() ? "NVTX" : without_commas(name_)),
       serial_(next_serial.fetch_add(1)) {}
 
 template <typename T>
@@ -96,8 +95,7 @@ std::string Domain::category_name(uint32_t category) const {
   return "category " + std::to_string(category);
 }
 
-uint64_t Domain::add_schema(std::unique_ptr<Schema> schema, uint64_t wanted,
-                            std::string& problem) {
+uint64_t Domain::add_schema(std::unique_ptr<Schema> schema, uint64_t wanted, std::string& problem) {
   if (wanted != 0 && find_enum(wanted)) {
     problem = "the static id " + std::to_string(wanted) + " is an enum's";
     return 0;

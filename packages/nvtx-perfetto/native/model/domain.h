@@ -41,9 +41,9 @@ struct Counter {
   uint64_t time_domain = 0;
   const Schema* schema = nullptr;
   CounterSemantics semantics;
-  int timestamp = -1;    // entry that embeds the sample's time
+  int timestamp = -1;  // entry that embeds the sample's time
   size_t sample_size = 0;
-  bool deltas = false;   // some field holds differences
+  bool deltas = false;  // some field holds differences
 };
 
 // Whatever is registered in one domain of a session. Registering locks; looking up by a

@@ -22,7 +22,7 @@ struct Event {
   const Row* pop_rows = nullptr;  // what a pop or an end brought along
   uint32_t pop_row_count = 0;
   bool has_flows = false;
-  uint64_t first_flow = 0;        // its first end in the session's flow table
+  uint64_t first_flow = 0;  // its first end in the session's flow table
 };
 
 }  // namespace nvtx_perfetto

@@ -115,9 +115,8 @@ void EventEmitter::write(PacketSequence& out, const Event& event) const {
   }
   EventType type = event.shape == Shape::kInstant ? EventType::kInstant : EventType::kSliceBegin;
   out.prepare(event.begin);
-  uint32_t domain = out.category(domain_.category_key(0), [&]() -> std::string_view {
-    return domain_.shown_name();
-  });
+  uint32_t domain = out.category(domain_.category_key(0),
+                                 [&]() -> std::string_view { return domain_.shown_name(); });
   uint32_t category = attributes.category ? category_of(out, attributes.category) : 0;
   uint32_t name = attributes.message ? name_of(out, *attributes.message) : 0;
   bool color = attributes.color != 0 && attributes.color != kDefaultColor;
@@ -143,9 +142,8 @@ uint32_t EventEmitter::category_of(PacketSequence& out, uint32_t category) const
   });
 }
 
-void EventEmitter::add_arguments(PacketSequence& out, const Event& event,
-                                 uint32_t color, const Row* pop_message,
-                                 bool flows_too) const {
+void EventEmitter::add_arguments(PacketSequence& out, const Event& event, uint32_t color,
+                                 const Row* pop_message, bool flows_too) const {
   const Row* rows = event.rows;
   uint32_t count = event.row_count;
   // What a pop brings along stands for what the push said. Its flow fields are arguments, since

@@ -47,9 +47,8 @@ RangeLanes& EventTrack::nested(bool late) {
 RangeLanes& EventTrack::async(bool late) {
   auto& lanes = late ? late_async_ : async_;
   if (!lanes) {
-    lanes = std::make_unique<AsyncLanes>(out_, clock_, emitter_, shop_.summary, [this] {
-      return shop_.tracks.add(track_, kAsyncName);
-    });
+    lanes = std::make_unique<AsyncLanes>(out_, clock_, emitter_, shop_.summary,
+                                         [this] { return shop_.tracks.add(track_, kAsyncName); });
   }
   return *lanes;
 }
@@ -72,8 +71,8 @@ void EventTrack::keep(const Event& event) {
   pack_event(kept_, event);
 }
 
-void EventTrack::keep_half(bool push, int64_t time, const Row* rows, uint32_t count,
-                           bool has_flows, uint64_t first_flow) {
+void EventTrack::keep_half(bool push, int64_t time, const Row* rows, uint32_t count, bool has_flows,
+                           uint64_t first_flow) {
   size_t size = packed_rows_size(rows, count) + sizeof(uint64_t);
   uint32_t tag = (push ? kPush : 0) | (has_flows ? kHalfHasFlows : 0) | count << 8;
   uint8_t* at = halves_.add(time, 0, tag, size);
@@ -88,9 +87,9 @@ void EventTrack::flush_halves() {
   std::vector<std::pair<Half, Half>> closed;
   auto keep_closed = [&] {
     for (; !closed.empty(); closed.pop_back()) {
-      keep_pair(closed.back().first.bytes.data(), closed.back().first.tag,
-                closed.back().first.time, closed.back().second.time,
-                closed.back().second.bytes.data(), closed.back().second.tag >> 8);
+      keep_pair(closed.back().first.bytes.data(), closed.back().first.tag, closed.back().first.time,
+                closed.back().second.time, closed.back().second.bytes.data(),
+                closed.back().second.tag >> 8);
     }
   };
   halves_.drain([&](const Record& record) {

@@ -27,8 +27,8 @@ struct Workshop {
 // passed on in order or kept, sorted, until flush().
 class EventTrack {
  public:
-  EventTrack(const Workshop& shop, PacketBuffer& out, EventEmitter& emitter,
-             uint64_t parent, std::string name);
+  EventTrack(const Workshop& shop, PacketBuffer& out, EventEmitter& emitter, uint64_t parent,
+             std::string name);
 
   void set_clock(uint32_t clock) { clock_ = clock; }
   // Writes an event at once. Call only when begin >= frontier() and nothing kept comes first.
@@ -60,8 +60,8 @@ class EventTrack {
   RangeLanes& nested(bool late);
   RangeLanes& async(bool late);
   void place(const Event& event, bool late);
-  void keep_pair(const uint8_t* push, uint32_t tag, int64_t begin, int64_t end,
-                 const uint8_t* pop, uint32_t pop_rows);
+  void keep_pair(const uint8_t* push, uint32_t tag, int64_t begin, int64_t end, const uint8_t* pop,
+                 uint32_t pop_rows);
 
   Workshop shop_;
   PacketBuffer& out_;

@@ -178,7 +178,8 @@ bool FlowTable::resolve() {
   auto write_block = [&] {
     uint64_t count = std::min(kBlockSlots, slots - first);
     good = file_.write_at(edges_offset_ + static_cast<int64_t>(first * sizeof(uint64_t)),
-                          block.data(), count * sizeof(uint64_t)) && good;
+                          block.data(), count * sizeof(uint64_t)) &&
+           good;
     std::fill(block.begin(), block.end(), 0);
     first += kBlockSlots;
   };

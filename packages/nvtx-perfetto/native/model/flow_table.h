@@ -27,8 +27,8 @@ struct FlowPlace {
 class FlowTable {
  public:
   FlowTable(MemoryBudget& budget, SpillFile& file, Summary& summary)
-      : budget_(budget), file_(file), summary_(summary), ids_(budget, file),
-        values_(budget, file) {}
+      : budget_(budget), file_(file), summary_(summary), ids_(budget, file), values_(budget, file) {
+  }
 
   // Adds every flow and correlation entry of the rows, in their order; the number of the
   // first end.
@@ -69,8 +69,8 @@ class FlowTable {
   SpillFile& file_;
   Summary& summary_;
   std::mutex mutex_;
-  RunSorter ids_;      // by id, then time
-  RunSorter values_;   // correlation values, by value, then time
+  RunSorter ids_;     // by id, then time
+  RunSorter values_;  // correlation values, by value, then time
   std::map<std::pair<uint64_t, uint64_t>, uint32_t> domains_;
   std::atomic<uint64_t> next_slot_{0};
   uint64_t next_edge_ = 1;

@@ -35,8 +35,8 @@ class RangeLanes {
  public:
   RangeLanes(PacketBuffer& out, uint32_t clock, EventEmitter& emitter, Summary& summary,
              LaneTracks tracks)
-      : out_(out), clock_(clock), emitter_(emitter), summary_(summary),
-        tracks_(std::move(tracks)) {}
+      : out_(out), clock_(clock), emitter_(emitter), summary_(summary), tracks_(std::move(tracks)) {
+  }
   virtual ~RangeLanes() = default;
   RangeLanes(const RangeLanes&) = delete;
   RangeLanes& operator=(const RangeLanes&) = delete;

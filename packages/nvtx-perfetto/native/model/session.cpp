@@ -58,16 +58,12 @@ struct Session::SharedCounter {
 };
 
 Session::Session(std::string name, SessionConfig config, HandleTable<Stream>& streams)
-    : name_(std::move(name)),
-      config_(std::move(config)),
-      stream_table_(streams),
-      spill_(folder_of(config_.output)),
-      budget_(config_.memory),
+    : name_(std::move(name)), config_(std::move(config)), stream_table_(streams),
+      spill_(folder_of(config_.output)), budget_(config_.memory),
       tracks_(file_, kDescriptorSequence, random_seed(), name_.empty() ? "session" : name_),
       flows_(budget_, spill_, summary_),
       clocks_({config_.host_snapshot, config_.unrelated_clocks, config_.time_offset}, summary_),
-      deferred_(budget_, spill_),
-      range_halves_(budget_, spill_) {}
+      deferred_(budget_, spill_), range_halves_(budget_, spill_) {}
 
 Session::~Session() = default;
 
@@ -114,8 +110,8 @@ Status Session::open_stream(StreamSpec spec, std::shared_ptr<Stream>& stream) {
   if (spec.name.empty()) {
     spec.name = "stream " + std::to_string(number);
   } else if (stream_names_.count(spec.name)) {
-    return fail(Status::kInvalid, "the session has a stream " + spec.name +
-                                      " already; stream names must differ");
+    return fail(Status::kInvalid,
+                "the session has a stream " + spec.name + " already; stream names must differ");
   }
   if (!spec.domain->find_scope(spec.scope)) {
     return fail(Status::kInvalid, "no scope " + std::to_string(spec.scope) + " in domain " +

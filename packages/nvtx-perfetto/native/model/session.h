@@ -55,8 +55,8 @@ class Session {
   void keep_range_half(bool start, uint64_t id, int64_t time, EventTrack& track, const Row* rows,
                        uint32_t count, bool has_flows, uint64_t first_flow);
   // Samples of a scoped counter of differences, whichever streams they come from.
-  void keep_shared_sample(const Counter& counter, const Scope& scope, uint32_t clock,
-                          int64_t time, const uint8_t* sample, uint32_t no_value);
+  void keep_shared_sample(const Counter& counter, const Scope& scope, uint32_t clock, int64_t time,
+                          const uint8_t* sample, uint32_t no_value);
   // Spills whoever holds most.
   void relieve(Stream& caller);
 
@@ -72,13 +72,13 @@ class Session {
   const std::string name_;
   const SessionConfig config_;
   HandleTable<Stream>& stream_table_;
-  std::mutex mutex_;        // registration and life cycle
-  std::mutex keep_mutex_;   // what several streams keep in one place
+  std::mutex mutex_;       // registration and life cycle
+  std::mutex keep_mutex_;  // what several streams keep in one place
   OutputFile file_;
   SpillFile spill_;
   MemoryBudget budget_;
   Summary summary_;
-  SequenceIds ids_{2};      // 1 is for descriptors
+  SequenceIds ids_{2};  // 1 is for descriptors
   TrackTree tracks_;
   DescribedSink sink_{tracks_, file_};
   FlowTable flows_;

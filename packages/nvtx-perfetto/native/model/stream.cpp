@@ -25,8 +25,8 @@ Stream::Stream(Session& session, StreamSpec spec, uint32_t number)
     : session_(session), spec_(std::move(spec)), number_(number),
       out_(session.sink(), session.sequence_ids()),
       emitter_(*spec_.domain, session.shop().summary, session.shop().flows) {
-  passing_ = !spec_.partly && (spec_.ordering == Ordering::kStrict ||
-                               spec_.ordering == Ordering::kRangeStart);
+  passing_ = !spec_.partly &&
+             (spec_.ordering == Ordering::kStrict || spec_.ordering == Ordering::kRangeStart);
 }
 
 Status Stream::find_source(uint64_t time_domain, TimeSource& source, bool& own) const {
@@ -34,17 +34,16 @@ Status Stream::find_source(uint64_t time_domain, TimeSource& source, bool& own) 
   if (time_domain < kFirstStaticId) {
     auto known = predefined_source(time_domain);
     if (!known) {
-      return fail(Status::kInvalid,
-                  "unknown timestamp type " + std::to_string(time_domain) +
-                      "; use NVTX_TIMESTAMP_TYPE_* or a registered time domain");
+      return fail(Status::kInvalid, "unknown timestamp type " + std::to_string(time_domain) +
+                                        "; use NVTX_TIMESTAMP_TYPE_* or a registered time domain");
     }
     source = *known;
     return Status::kOk;
   }
   const TimeDomain* domain = spec_.domain->find_time_domain(time_domain);
   if (!domain) {
-    return fail(Status::kInvalid, "no time domain " + std::to_string(time_domain) +
-                                      " in domain " + spec_.domain->shown_name());
+    return fail(Status::kInvalid, "no time domain " + std::to_string(time_domain) + " in domain " +
+                                      spec_.domain->shown_name());
   }
   ClockKey own_key = uint64_t{spec_.domain->serial()} << 32 | (time_domain & 0xFFFFFFFFu);
   source = domain_source(*domain, own_key);
@@ -215,9 +214,7 @@ Status Stream::add_event(const EventRoles& roles, const Row* rows, uint32_t coun
     case EventKind::kMark: event.shape = Shape::kInstant; break;
     case EventKind::kStartEnd: event.shape = Shape::kAsync; break;
     case EventKind::kPush:
-    case EventKind::kPop:
-      add_half(into, event, roles.kind == EventKind::kPush);
-      return Status::kOk;
+    case EventKind::kPop: add_half(into, event, roles.kind == EventKind::kPush); return Status::kOk;
     case EventKind::kStart:
     case EventKind::kEnd: {
       keeps_claim(into, event.begin, event.end);
@@ -229,8 +226,8 @@ Status Stream::add_event(const EventRoles& roles, const Row* rows, uint32_t coun
       if (!at) return fail(Status::kInvalid, "the row is too short for its range id");
       auto id = static_cast<uint64_t>(load_integer(
           row.schema->entries[static_cast<size_t>(row.schema->plan.range_id)].value, at));
-      session_.keep_range_half(roles.kind == EventKind::kStart, id, event.begin, into, rows,
-                               count, event.has_flows, event.first_flow);
+      session_.keep_range_half(roles.kind == EventKind::kStart, id, event.begin, into, rows, count,
+                               event.has_flows, event.first_flow);
       return Status::kOk;
     }
     default: break;
@@ -271,15 +268,13 @@ void Stream::add_half(EventTrack& into, const Event& event, bool push) {
   keeps_claim(into, event.begin, event.end);
   stop_passing();
   newest_ = std::max(newest_, event.begin);
-  into.keep_half(push, event.begin, event.rows, event.row_count, event.has_flows,
-                 event.first_flow);
+  into.keep_half(push, event.begin, event.rows, event.row_count, event.has_flows, event.first_flow);
   relieve();
 }
 
 Status Stream::write_event(const Row* rows, uint32_t count) {
   if (count == 0 || count > kMaxEventRows) {
-    return fail(Status::kInvalid, "an event takes 1 to 255 payloads, not " +
-                                      std::to_string(count));
+    return fail(Status::kInvalid, "an event takes 1 to 255 payloads, not " + std::to_string(count));
   }
   if (!shape_.fits(rows, count)) shape_ = EventShape::of(rows, count);
   if (shape_.usable && direct_ && !settled_) return write_shaped(rows, count);
@@ -342,8 +337,7 @@ Status Stream::tie_clocks(uint64_t first, uint64_t second, const nvtxSyncPoint_t
 }
 
 // The factor is given in ticks; clocks here count nanoseconds.
-Status Stream::tie_clocks(uint64_t from, uint64_t to, double slope,
-                          const nvtxSyncPoint_t& anchor) {
+Status Stream::tie_clocks(uint64_t from, uint64_t to, double slope, const nvtxSyncPoint_t& anchor) {
   TimeSource a;
   TimeSource b;
   bool own;

@@ -29,9 +29,9 @@ struct StreamSpec {
   const Domain* domain = nullptr;
   uint64_t scope = 0;
   uint64_t time_domain = 0;
-  bool per_scope = false;        // the claim holds within each scope only
+  bool per_scope = false;  // the claim holds within each scope only
   Ordering ordering = Ordering::kUnknown;
-  bool partly = false;           // the claim allows for skid
+  bool partly = false;  // the claim allows for skid
 };
 
 // Which claim a batch makes for its rows.
@@ -44,8 +44,8 @@ class Stream {
   Stream(Session& session, StreamSpec spec, uint32_t number);
 
   Status write_event(const Row* rows, uint32_t count);
-  Status write_event_batch(const Schema& schema, const uint8_t* events, size_t size,
-                           uint64_t scope, BatchOrder order);
+  Status write_event_batch(const Schema& schema, const uint8_t* events, size_t size, uint64_t scope,
+                           BatchOrder order);
   Status write_sample(int64_t ticks, uint64_t counter, const void* data, size_t size);
   Status write_no_value(int64_t ticks, uint64_t counter, NoValue reason);
   struct CounterBatch {
@@ -113,8 +113,7 @@ class Stream {
   void relieve();
   void note_memory();
   void add_sample(const Counter& counter, int64_t time, const uint8_t* sample, uint32_t no_value);
-  void add_own_sample(CounterTracks& into, int64_t time, const uint8_t* sample,
-                      uint32_t no_value);
+  void add_own_sample(CounterTracks& into, int64_t time, const uint8_t* sample, uint32_t no_value);
   void remember(const Counter& counter);
   bool plain_times(const TimeSource& source, const CounterBatch& batch) const;
   Status check_counter_batch(const CounterBatch& batch, const Counter*& counter);
@@ -134,9 +133,9 @@ class Stream {
   ClockKey target_ = kNoClock;
   bool direct_ = true;
   bool settled_ = false;
-  bool passing_ = false;     // the claim is kept: in-order events are written at once
+  bool passing_ = false;  // the claim is kept: in-order events are written at once
   bool claim_broken_ = false;
-  bool waits_ = false;       // something must wait for the session's end
+  bool waits_ = false;  // something must wait for the session's end
   bool finished_ = false;
   int64_t claimed_ = INT64_MIN;
   int64_t newest_ = 0;

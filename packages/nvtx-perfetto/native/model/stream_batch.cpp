@@ -61,7 +61,7 @@ void Stream::add_simple_batch(const Schema& schema, const uint8_t* events, size_
   Event event;
   event.rows = &row;
   event.row_count = 1;
-  event.shape = plan.kind == EventKind::kMark     ? Shape::kInstant
+  event.shape = plan.kind == EventKind::kMark      ? Shape::kInstant
                 : plan.kind == EventKind::kPushPop ? Shape::kNested
                                                    : Shape::kAsync;
   for (size_t i = 0; i < count; ++i, row.data += schema.size) {
@@ -95,8 +95,8 @@ Status Stream::write_event_batch(const Schema& schema, const uint8_t* events, si
   }
   const Scope* batch_scope = spec_.domain->find_scope(scope);
   if (!batch_scope) {
-    return fail(Status::kInvalid, "no scope " + std::to_string(scope) + " in domain " +
-                                      spec_.domain->shown_name());
+    return fail(Status::kInvalid,
+                "no scope " + std::to_string(scope) + " in domain " + spec_.domain->shown_name());
   }
   size_t count = size / schema.size;
   if (order == BatchOrder::kSorted) check_batch_claim(schema, events, count);

@@ -11,8 +11,8 @@ namespace nvtx_perfetto {
 Status Stream::check_counter(uint64_t id, const Counter*& counter) {
   counter = spec_.domain->find_counter(id);
   if (counter) return Status::kOk;
-  return fail(Status::kInvalid, "no counter " + std::to_string(id) + " in domain " +
-                                    spec_.domain->shown_name());
+  return fail(Status::kInvalid,
+              "no counter " + std::to_string(id) + " in domain " + spec_.domain->shown_name());
 }
 
 // A counter's track lies under its scope, else under this stream.
@@ -72,8 +72,7 @@ void Stream::add_own_sample(CounterTracks& into, int64_t time, const uint8_t* sa
     return;
   }
   if (passing_ && !in_order) break_claim();
-  no_value ? into.keep_no_value(time, static_cast<NoValue>(no_value - 1))
-           : into.keep(time, sample);
+  no_value ? into.keep_no_value(time, static_cast<NoValue>(no_value - 1)) : into.keep(time, sample);
   relieve();
 }
 
@@ -173,8 +172,8 @@ Status Stream::check_counter_batch(const CounterBatch& batch, const Counter*& co
                                       std::to_string(stride));
   }
   if (!batch.ticks && counter->timestamp < 0) {
-    return fail(Status::kInvalid, "the counter " + counter->name +
-                                      " embeds no time, so the batch needs timestamps");
+    return fail(Status::kInvalid,
+                "the counter " + counter->name + " embeds no time, so the batch needs timestamps");
   }
   if (batch.ticks && batch.tick_count != batch.size / stride) {
     return fail(Status::kInvalid, std::to_string(batch.size / stride) + " samples came with " +
@@ -213,8 +212,8 @@ void Stream::add_counter_batch(const CounterBatch& batch, const Counter& counter
   int64_t before = INT64_MIN;
   for (size_t i = 0; i < count; ++i) {
     const uint8_t* sample = batch.samples + i * stride;
-    int64_t ticks = embedded ? load_integer(embedded->value, sample + embedded->offset)
-                             : batch.ticks[i];
+    int64_t ticks =
+        embedded ? load_integer(embedded->value, sample + embedded->offset) : batch.ticks[i];
     sorted = sorted && ticks >= before;
     before = ticks;
     int64_t time;

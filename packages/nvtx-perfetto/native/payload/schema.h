@@ -70,7 +70,7 @@ struct SchemaEntry {
   uint64_t count = 1;   // elements of a fixed array, code units of a fixed text
   uint32_t detail = 0;  // index of the length or selector entry
   int64_t offset = -1;  // bytes; -1 when it depends on the data
-  size_t last = 0;        // where a fixed entry ends
+  size_t last = 0;      // where a fixed entry ends
   uint32_t align = 1;
   EntryRole role = EntryRole::kNone;
   bool message = false;
@@ -125,7 +125,7 @@ struct Schema {
   std::vector<SchemaEntry> entries;
   size_t size = 0;  // bytes of a fixed layout; 0 otherwise
   uint32_t align = 1;
-  bool fixed = true;  // every offset is known
+  bool fixed = true;   // every offset is known
   uint32_t depth = 1;  // levels of groups and arrays of its arguments
   bool is_union = false;
   EventPlan plan;

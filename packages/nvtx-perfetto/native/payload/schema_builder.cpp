@@ -240,8 +240,8 @@ void Builder::add_array(SchemaEntry& entry, size_t index) {
 }
 
 void Builder::measure_depth(const SchemaEntry& entry, size_t index) {
-  uint32_t depth = 1 + (entry.nested ? entry.nested->depth : 0) +
-                   (entry.array != ArrayKind::kNone ? 1 : 0);
+  uint32_t depth =
+      1 + (entry.nested ? entry.nested->depth : 0) + (entry.array != ArrayKind::kNone ? 1 : 0);
   out_.schema->depth = std::max(out_.schema->depth, depth);
   if (depth > kMaxSchemaDepth) {
     fail_entry(index, BuildError::kInvalid, "groups and arrays nest at most 60 deep");
