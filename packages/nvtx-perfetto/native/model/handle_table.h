@@ -21,6 +21,11 @@ class HandleTable {
  public:
   explicit HandleTable(uint8_t kind, uint32_t first_generation = 1)
       : kind_(kind), first_generation_(first_generation) {}
+  ~HandleTable() {
+    for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
+  }
+  HandleTable(const HandleTable&) = delete;
+  HandleTable& operator=(const HandleTable&) = delete;
 
   // The object of a handle, locked; empty for a handle that is none (any more).
   class Locked {
