@@ -75,8 +75,12 @@ static nvtxwSessionAttributes_t good_session_attributes(void) {
   // Whatever a cell began before is ended, and its file is in nobody's way.
   if (new_session) F->SessionEnd(new_session);
   new_session = NULL;
+  const char* name = numbered("session");
+  char path[80];
+  snprintf(path, sizeof(path), "%s.pftrace", name);
+  unlink(path);
   unlink("session.pftrace");
-  nvtxwSessionAttributes_t a = {sizeof(a), numbered("session"), "overwrite=1"};
+  nvtxwSessionAttributes_t a = {sizeof(a), name, "overwrite=1"};
   return a;
 }
 
