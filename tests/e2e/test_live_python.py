@@ -50,7 +50,7 @@ json.dump(log, open("log.json", "w"))
 
 def described(rows: list[Slice]) -> list[tuple[object, ...]]:
     """Thread, domain, depth, parent, name and category; threads numbered as they first appear."""
-    found = []
+    found: list[tuple[object, ...]] = []
     for row in rows:
         shown = row.track.path[-1]
         assert row.track.thread is not None
