@@ -156,8 +156,8 @@ def docs(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none")
 def demo(session: nox.Session) -> None:
-    """Write a trace of a small training run, and tell how to look at it."""
-    python = _everything(session, "pandas")
+    """Capture a training run live, join it with replayed data, and tell how to look at it."""
+    python = _everything(session)
     session.run(python, "scripts/demo.py", "--folder", BUILD / "demo", *session.posargs)
 
 
