@@ -128,16 +128,22 @@ Status Session::open_stream(StreamSpec spec, std::shared_ptr<Stream>& stream) {
   opened->set_verdict(verdict, source.key);
   if (verdict == ClockPlan::Verdict::kDirect) write_header();
   stream_names_.insert(spec.name);
+  std::lock_guard<std::mutex> lock(list_mutex_);
   streams_.push_back(opened);
   stream = opened;
   return Status::kOk;
+}
+
+void Session::opened(uint64_t handle) {
+  std::lock_guard<std::mutex> lock(list_mutex_);
+  stream_handles_.push_back(handle);
 }
 
 void Session::relieve(Stream& caller) {
   uint64_t largest = 0;
   size_t most = std::max<size_t>(caller.memory(), 1);
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard<std::mutex> lock(list_mutex_);
     for (size_t i = 0; i < streams_.size() && i < stream_handles_.size(); ++i) {
       if (streams_[i].get() != &caller && streams_[i]->memory() > 2 * most) {
         most = streams_[i]->memory();

@@ -33,7 +33,7 @@ class Session {
   uint64_t& domain_handle(const std::string& name) { return domain_handles_[name]; }
   std::vector<uint64_t> domain_handles() const;
   Status open_stream(StreamSpec spec, std::shared_ptr<Stream>& stream);
-  void opened(uint64_t handle) { stream_handles_.push_back(handle); }
+  void opened(uint64_t handle);
   // From now on nothing is opened or registered here; for whoever holds mutex().
   void refuse_more() { ending_ = true; }
   bool ending() const { return ending_; }
@@ -74,6 +74,9 @@ class Session {
   HandleTable<Stream>& stream_table_;
   std::mutex mutex_;       // registration and life cycle
   std::mutex keep_mutex_;  // what several streams keep in one place
+  // Growing the lists of streams and choosing one to spill. Whoever writes a stream may take
+  // it, so nothing else is locked while it is held.
+  std::mutex list_mutex_;
   OutputFile file_;
   SpillFile spill_;
   MemoryBudget budget_;
