@@ -11,7 +11,8 @@ from pathlib import Path
 import nvidia
 import nvtx_perfetto
 import pytest
-from abi_cells import MEMBERS, program
+from abi_cells import program
+from abi_values import MEMBERS
 
 
 def include_folder() -> Path:
