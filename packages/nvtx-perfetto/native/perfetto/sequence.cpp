@@ -77,8 +77,8 @@ void PacketSequence::clear_state() {
   proto::close_message(out, packet);
 }
 
-void PacketSequence::plain_event(EventType type, int64_t time, uint32_t domain,
-                                 uint32_t category, uint32_t name) {
+void PacketSequence::plain_event(EventType type, int64_t time, uint32_t domain, uint32_t category,
+                                 uint32_t name) {
   if (!interned_.empty()) {
     open_prepared(type, time);
     if (domain) add_category(domain);

@@ -34,8 +34,7 @@ class PacketSequence {
   }
   // A slice begin or an instant with nothing but categories and a name; ids of 0 are
   // left out. prepare() comes first.
-  void plain_event(EventType type, int64_t time, uint32_t domain, uint32_t category,
-                   uint32_t name);
+  void plain_event(EventType type, int64_t time, uint32_t domain, uint32_t category, uint32_t name);
 
   // Any slice begin or instant: open, add, close.
   void open(EventType type, int64_t time);
