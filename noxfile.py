@@ -250,6 +250,7 @@ def _native(session: nox.Session, folder: Path, name: str, *options: str) -> Non
         "cmake",
         *("-S", NATIVE, "-B", folder, "-G", "Ninja", "-DNVTX_PERFETTO_TESTS=ON"),
         f"-DPython_EXECUTABLE={python}",
+        "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",  # for clang-tidy and editors
         *options,
     )
     session.run("cmake", "--build", folder)
