@@ -16,7 +16,9 @@
 extern "C" int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table);
 
 // The child of a fork starts a thread; all that is shared with it is made anew.
-extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options() {
+  return "die_after_fork=0";
+}
 
 namespace {
 
