@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nvtx_replay import BackendError, open_session
 
-nvtx_perfetto = pytest.importorskip("nvtx_perfetto", reason="nvtx-perfetto is made for Linux")
+nvtx_perfetto = pytest.importorskip("nvtx_perfetto", reason="needs nvtx-perfetto")
 pytest.importorskip("perfetto", reason="needs Perfetto's protobufs")
 
 from perfetto_trace import PerfettoTrace  # noqa: E402 - needs the package looked for above
