@@ -116,7 +116,8 @@ def gpu_tests(session: nox.Session) -> None:
 @nox.session(venv_backend="none")
 def e2e(session: nox.Session) -> None:
     """Test the packages together, with the real trace processor."""
-    python = _everything(session, "pytest", "hypothesis", "markdown-it-py", *TRACE_READERS)
+    needed = ("pytest", "hypothesis", "markdown-it-py", "nvidia-nvtx")
+    python = _everything(session, *needed, *TRACE_READERS)
     session.run(python, *PYTEST, _report("e2e"), "tests", *session.posargs)
 
 
