@@ -62,7 +62,8 @@ Session* Recorder::open_session() {
   State state = state_.load(std::memory_order_relaxed);
   if (state == State::kOpen) return session_.load(std::memory_order_relaxed);
   if (state != State::kFresh) return nullptr;
-  auto* session = new Session;  // never freed: threads may be inside it until the end
+  sessions_.push_back(new Session);
+  Session* session = sessions_.back();
   std::string problem = session->open(configuration_, realtime_offset_, !forked_, registry_);
   if (!problem.empty()) {
     state_.store(State::kFailed, std::memory_order_relaxed);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "live/configuration.h"
 #include "live/registry.h"
@@ -62,6 +63,8 @@ class Recorder {
   std::atomic<Session*> session_{nullptr};
   std::atomic<State> state_{State::kFresh};
   std::mutex opening_;
+  // Never freed, since threads may be inside one until the end; those of parents included.
+  std::vector<Session*> sessions_;
   bool forked_ = false;
   pthread_key_t thread_end_ = {};
 };
