@@ -62,7 +62,8 @@ def test_a_cpp_program_with_its_own_domain_and_moved_ranges(tmp_path: Path, load
     trace = load(tmp_path / "trace.pftrace")
     rows = rows_of(trace)
     steps = [row for row in rows if row.name == "step"]
-    assert {row.args["payload"] for row in steps} == {1, 2} and len(steps) == 2
+    assert {row.args["payload"] for row in steps} == {1, 2}
+    assert len(steps) == 2
     assert {row.category for row in steps} == {"library,hot"}
     assert {row.args["nvtx_color"] for row in steps} == {"#FF010203"}
     assert len({row.track.thread for row in steps}) == 2
