@@ -25,6 +25,16 @@ def test_the_trace_holds_the_events_and_the_parts_are_gone(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == [output]
 
 
+def test_a_process_is_named_by_its_program_and_first_argument(tmp_path: Path) -> None:
+    program = tmp_path / "train.py"
+    program.write_text(MARK)
+    done = tool("run", "-o", tmp_path / "out", "--", sys.executable, program, "--data", "/a/b")
+    assert done.returncode == 0
+    tracks = traces.read(tmp_path / "out").tracks.values()
+    names = [track.process.process_name for track in tracks if track.HasField("process")]
+    assert names == [f"{Path(sys.executable).name} train.py"]
+
+
 def test_output_and_status_are_the_commands_own(tmp_path: Path) -> None:
     code = "import sys; print('said'); sys.exit(5)"
     done = tool("run", "-o", tmp_path / "out", "--", sys.executable, "-c", code)

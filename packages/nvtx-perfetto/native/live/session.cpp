@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "live/clock.h"
 #include "live/recovery.h"
@@ -36,17 +37,25 @@ void copy_text(char* field, size_t capacity, const std::string& text) {
   field[size] = '\0';
 }
 
-// The command line, as far as it fits.
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// `python train.py`: the program and its first argument (two after `-m`), without folders,
+// since the UI shows what follows the last slash.
 std::string process_name() {
-  char text[256];
+  char text[4096];
   int fd = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};
-  ssize_t size = ::read(fd, text, sizeof(text) - 1);
+  ssize_t size = ::read(fd, text, sizeof(text));
   ::close(fd);
-  while (size > 0 && text[size - 1] == '\0') --size;
-  if (size <= 0) return {};
-  std::replace(text, text + size, '\0', ' ');
-  return std::string(text, static_cast<size_t>(size));
+  std::string_view left(text, size > 0 ? static_cast<size_t>(size) : 0);
+  std::string name;
+  for (int wanted = 2; wanted > 0 && !left.empty(); --wanted) {
+    std::string_view argument = left.substr(0, left.find('\0'));
+    left.remove_prefix(std::min(left.size(), argument.size() + 1));
+    if (argument == "-m") ++wanted;
+    name += (name.empty() ? "" : " ") + std::string(base_name(argument));
+  }
+  return name;
 }
 
 }  // namespace
