@@ -134,6 +134,12 @@ def native_sanitize(session: nox.Session) -> None:
     _native(session, BUILD / "native-sanitize", "native-sanitize", option)
 
 
+@nox.session(reuse_venv=True, default=False)
+def native_threads(session: nox.Session) -> None:
+    """Run the C++ tests under the thread sanitizer: slow, and without a file of exceptions."""
+    _native(session, BUILD / "native-threads", "native-threads", "-DNVTX_PERFETTO_SANITIZE=thread")
+
+
 @nox.session(reuse_venv=True)
 def lint(session: nox.Session) -> None:
     """Check form: ruff, codespell, clang-format, sizes, changelogs."""
