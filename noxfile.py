@@ -101,7 +101,12 @@ def cpu_fallback(session: nox.Session) -> None:
     for package in tested:
         report = _report(f"cpu-fallback-{package.name}")
         session.run(
-            *("python", *PYTEST, "-rs", report, package.path / "tests", *session.posargs),
+            "python",
+            *PYTEST,
+            "-rs",
+            report,
+            package.path / "tests",
+            *session.posargs,
             env={"CUDA_VISIBLE_DEVICES": ""},
         )
 
