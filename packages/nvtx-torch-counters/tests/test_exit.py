@@ -35,9 +35,11 @@ def test_a_program_that_raises_at_once_exits_with_its_error_and_its_samples(tmp_
 
 
 def test_an_interrupt_from_the_keyboard_ends_it_with_its_samples(tmp_path: Path) -> None:
+    # A shell starts what runs in its background with the signal ignored.
     done = run(
         PARTS
         + """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with CounterSampler([ProcessMemory()], interval=0.005, output="memory.csv"):
         signal.raise_signal(signal.SIGINT)
     """,
