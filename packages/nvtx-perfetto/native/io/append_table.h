@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
+#include <utility>
 
 namespace nvtx_perfetto {
 
@@ -31,6 +33,7 @@ class AppendTable {
   // The index of the new element.
   uint64_t append(T value) {
     uint64_t index = size_.load(std::memory_order_relaxed);
+    if (chunk_of(index) >= kChunks) throw std::length_error("the table is full");
     auto& chunk = chunks_[chunk_of(index)];
     if (!chunk.load(std::memory_order_relaxed)) {
       chunk.store(new T[chunk_size(chunk_of(index))], std::memory_order_release);

@@ -7,7 +7,7 @@
 namespace nvtx_perfetto {
 namespace {
 
-constexpr size_t kMaxBatch = 2 << 20;
+constexpr size_t kMaxBatch = 4 << 20;
 constexpr size_t kMinBatch = 4 << 10;
 constexpr size_t kChargeStep = 16 << 10;
 constexpr size_t kMinReadChunk = 16 << 10;
@@ -199,22 +199,30 @@ bool RunSorter::reduce_runs() {
 // Visits the records of some runs in order; how many could not be read.
 uint64_t RunSorter::merge(size_t first, size_t last, const Visitor& visit) {
   size_t chunk = std::clamp(budget_.limit() / (last - first + 1), kMinReadChunk, kMaxReadChunk);
+  // The keys stand in the heap itself, where comparing them needs no look elsewhere.
+  struct Head {
+    int64_t first;
+    int64_t second;
+    size_t run;
+  };
+  auto later = [](const Head& a, const Head& b) {
+    if (a.first != b.first) return a.first > b.first;
+    if (a.second != b.second) return a.second > b.second;
+    return a.run > b.run;
+  };
   std::vector<std::unique_ptr<RunReader>> readers;
-  std::vector<size_t> heap;
+  std::vector<Head> heap;
+  auto head_of = [&](size_t run) {
+    const RecordHead& head = readers[run]->record().head;
+    return Head{head.first, head.second, run};
+  };
   for (size_t i = first; i < last; ++i) {
     readers.push_back(std::make_unique<RunReader>(file_, runs_[i], chunk));
-    if (readers.back()->advance()) heap.push_back(readers.size() - 1);
+    if (readers.back()->advance()) heap.push_back(head_of(readers.size() - 1));
   }
-  auto later = [&](size_t a, size_t b) {
-    const RecordHead& left = readers[a]->record().head;
-    const RecordHead& right = readers[b]->record().head;
-    if (left.first != right.first) return left.first > right.first;
-    if (left.second != right.second) return left.second > right.second;
-    return a > b;
-  };
   std::make_heap(heap.begin(), heap.end(), later);
   while (!heap.empty()) {
-    size_t least = heap.front();
+    size_t least = heap.front().run;
     visit(readers[least]->record());
     if (!readers[least]->advance()) {
       std::pop_heap(heap.begin(), heap.end(), later);
@@ -222,14 +230,15 @@ uint64_t RunSorter::merge(size_t first, size_t last, const Visitor& visit) {
       continue;
     }
     // Sift the new head of that run down; cheaper than a pop and a push.
+    Head next = head_of(least);
     size_t hole = 0;
     for (size_t child = 1; child < heap.size(); child = 2 * hole + 1) {
       if (child + 1 < heap.size() && later(heap[child], heap[child + 1])) ++child;
-      if (!later(least, heap[child])) break;
+      if (!later(next, heap[child])) break;
       heap[hole] = heap[child];
       hole = child;
     }
-    heap[hole] = least;
+    heap[hole] = next;
   }
   uint64_t lost = 0;
   for (const auto& reader : readers) lost += reader->records();
