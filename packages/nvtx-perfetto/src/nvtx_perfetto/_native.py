@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from .errors import LibraryNotFoundError
-from .library import library_path
+from .library import load_library
 
 
 class Recovery(IntEnum):
@@ -34,13 +33,7 @@ class JoinReport:
 
 @functools.cache
 def _functions() -> ctypes.CDLL:
-    path = library_path()
-    try:
-        library = ctypes.CDLL(str(path))
-    except OSError as error:
-        raise LibraryNotFoundError(
-            f"{path} cannot be loaded ({error}); reinstall nvtx-perfetto for this machine"
-        ) from error
+    library = load_library()
     library.nvtx_perfetto_report.restype = ctypes.c_char_p
     library.nvtx_perfetto_recover.argtypes = [ctypes.c_char_p]
     library.nvtx_perfetto_join.argtypes = [

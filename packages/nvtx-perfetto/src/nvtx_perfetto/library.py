@@ -41,15 +41,20 @@ def library_path() -> Path:
     return path
 
 
-@functools.cache
-def _library() -> ctypes.CDLL:
+def load_library() -> ctypes.CDLL:
+    """Load the native library; what its functions take is for the caller to say."""
     path = library_path()
     try:
-        library = ctypes.CDLL(str(path))
+        return ctypes.CDLL(str(path))
     except OSError as error:
         raise LibraryNotFoundError(
             f"{path} cannot be loaded ({error}); reinstall nvtx-perfetto for this machine"
         ) from error
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    library = load_library()
     library.nvtx_perfetto_last_error.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
     library.nvtx_perfetto_last_error.restype = ctypes.c_size_t
     library.nvtx_perfetto_version.restype = ctypes.c_char_p
