@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from support import Slice, Trace
-from support.live import compile_native, record
+from support.live import compile_libraries, compile_native, record
 
 Load = Callable[[Path], Trace]
 HERE = Path(__file__).parent
@@ -77,11 +77,7 @@ def test_a_cpp_program_with_its_own_domain_and_moved_ranges(tmp_path: Path, load
 
 def test_every_nvtx_copy_is_served_also_after_a_late_dlopen(tmp_path: Path, load: Load) -> None:
     program = compile_native(HERE / "live_program.c", tmp_path / "program", "-std=gnu11")
-    flags = ("-std=gnu11", "-shared", "-fPIC")
-    libraries = [
-        compile_native(HERE / "live_library.c", tmp_path / f"lib{name}.so", *flags)
-        for name in ("one", "two")
-    ]
+    libraries = compile_libraries(HERE / "live_library.c", tmp_path)
     done = record(tmp_path, program, *libraries)
     assert done.returncode == 0, done.stderr
     trace = load(tmp_path / "trace.pftrace")

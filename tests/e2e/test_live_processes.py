@@ -174,8 +174,8 @@ def test_nothing_is_lost_however_the_process_ends(
     assert [row.name for row in rows_of(trace)] == [f"m{i}" for i in range(100)]
 
 
-def kill_after(victim: Path, folder: Path, delay: float) -> int:
-    """Kill a victim so many seconds after its first range; how many it had logged."""
+def end_after(victim: Path, folder: Path, end: str, delay: float) -> int:
+    """End a victim so many seconds after its first range; how many it had logged."""
     folder.mkdir()
     log = folder / "count"
     log.write_bytes(bytes(8))
@@ -184,30 +184,36 @@ def kill_after(victim: Path, folder: Path, delay: float) -> int:
         NVTX_PERFETTO_OUTPUT=str(folder / "victim.pftrace"),
         NVTX_PERFETTO_CONFIG="parts=only",
     )
+    own_end = [] if end == "kill" else [end, str(int(delay * 1e9))]
     with (
-        subprocess.Popen([victim, log], env=environment) as process,
+        subprocess.Popen([victim, log, *own_end], env=environment) as process,
         log.open("r+b") as file,
         mmap.mmap(file.fileno(), 8) as page,
     ):
-        while page[:8] == bytes(8) and process.poll() is None:
+        while end == "kill" and page[:8] == bytes(8) and process.poll() is None:
             pass
         stop = time.monotonic() + delay
-        while time.monotonic() < stop:
+        while end == "kill" and time.monotonic() < stop:
             pass
-        process.kill()
-        process.wait()
+        if end == "kill":
+            process.kill()
+        status = process.wait()
+        assert status == {"kill": -signal.SIGKILL, "abort": -signal.SIGABRT, "exit": 0}[end]
         return int.from_bytes(page[:8], "little")
 
 
-def test_nothing_that_was_logged_before_a_kill_is_missing(tmp_path: Path, load: Load) -> None:
+@pytest.mark.parametrize("end", ["kill", "abort", "exit"])
+def test_nothing_that_was_logged_before_an_end_is_missing(
+    tmp_path: Path, load: Load, end: str
+) -> None:
     victim = compile_native(HERE / "live_victim.c", tmp_path / "victim", "-std=gnu11")
     random = Random(1)
     for moment in range(50):
         folder = tmp_path / str(moment)
-        logged = kill_after(victim, folder, random.uniform(0, 0.02))
+        logged = end_after(victim, folder, end, random.uniform(0, 0.02))
         joined = join([folder], folder / "joined.pftrace")
         events = joined.counts["events"]
-        print("moment", moment, "logged", logged, "recorded", events)
+        print(end, "at moment", moment, "logged", logged, "recorded", events)
         # At most the pair that was under way is there beyond those logged.
         assert logged <= events <= logged + 1
         assert joined.counts.get("ranges_left_open", 0) <= events - logged

@@ -173,6 +173,20 @@ def test_counters_deltas_gaps_groups_and_batches_come_back_exactly(
     assert not any(isinstance(s.value, float) and math.isnan(s.value) for s in trace.counters)
 
 
+LARGE_COUNTER = """
+import nvtx
+large = nvtx.get_domain("counts").get_counter("large", int)
+for value in (2**53, -2**53, 2**53 + 1, -2**53 - 3): large.sample(value)
+"""
+
+
+def test_values_that_the_engine_rounds_are_counted(tmp_path: Path, load: Load) -> None:
+    trace = load(record_script(tmp_path, LARGE_COUNTER))
+    ((_, rows),) = trace.series().items()
+    assert [value for _, value in rows] == [2**53, -(2**53), 2**53, -(2**53) - 4]
+    assert trace.named("nvtx-perfetto summary").args["summary.rounded_counters"] == 2
+
+
 ASYNC = """
 import threading, nvtx
 d = nvtx.get_domain("requests")

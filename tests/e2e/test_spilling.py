@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import nvtx
-from nvtx.writer import Session
+import pytest
+from nvtx.writer import Session, WriterError
 from support import PacketTrace, Trace
 
 OpenSession = Callable[..., Session]
@@ -17,20 +19,26 @@ ROWS = 60_000
 SUMMARY = "nvtx-perfetto summary"
 
 
-def write_shuffled(session: Session, batches: int) -> None:
+def write_shuffled(
+    session: Session, batches: int, once_begun: Callable[[], object] = lambda: None
+) -> None:
     """Write pairs of an outer range and one inside it, shuffled over several batches."""
 
     def role(kind: nvtx.EntryKind) -> object:
         return nvtx.numpy_dtype(np.int64, entry_kind=kind)
 
     begin, end = role(nvtx.EntryKind.RANGE_BEGIN), role(nvtx.EntryKind.RANGE_END)
-    dtype = np.dtype([("begin", begin), ("end", end), ("number", np.int64)])
-    number = np.random.default_rng(4).permutation(ROWS)
+    noise = ("noise", np.int64, (4,))  # sorted rows are packed, which random numbers resist
+    dtype = np.dtype([("begin", begin), ("end", end), ("number", np.int64), noise])
+    random = np.random.default_rng(4)
+    number = random.permutation(ROWS)
     rows = np.empty(ROWS, dtype)
     rows["begin"] = number // 2 * 100 + number % 2 * 10
     rows["end"] = rows["begin"] + np.where(number % 2, 20, 90)
     rows["number"] = number
+    rows["noise"] = random.integers(0, 2**62, (ROWS, 4))
     with session:
+        once_begun()
         domain = session.get_domain("spilled")
         schema = domain.get_schema(dtype, kind=nvtx.EventKind.RANGE_PUSHPOP)
         with session.create_stream("s", domain=domain) as stream:
@@ -72,3 +80,16 @@ def test_the_same_rows_in_memory_give_the_same_rows_without_a_run(
     spilled = [row.row() for row in load(small).slices if row.category == "spilled"]
     assert len(rows) == ROWS
     assert rows == spilled
+
+
+def test_a_folder_that_is_removed_costs_the_trace_and_leaves_nothing_elsewhere(
+    tmp_path: Path, open_session: OpenSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, temporary = tmp_path / "gone", tmp_path / "temporary"
+    gone.mkdir()
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    session = open_session(gone / "t.pftrace", memory="1M")
+    with pytest.raises(WriterError, match="SessionEnd"):
+        write_shuffled(session, batches=7, once_begun=lambda: shutil.rmtree(gone))
+    assert list(tmp_path.rglob("*")) == [temporary]

@@ -57,6 +57,12 @@ def compile_native(source: Path, output: Path, *flags: str) -> Path:
     return output
 
 
+def compile_libraries(source: Path, folder: Path) -> list[Path]:
+    """Build two libraries of one source, each with an NVTX of its own."""
+    flags = ("-std=gnu11", "-shared", "-fPIC")
+    return [compile_native(source, folder / f"lib{name}.so", *flags) for name in ("one", "two")]
+
+
 def _include() -> Path | None:
     spec = importlib.util.find_spec("nvidia")
     for root in spec.submodule_search_locations or () if spec else ():

@@ -59,6 +59,13 @@ CounterAttributes = _struct(
     ("semantics", POINTER),
     ("id", U64),
 )
+TimeSemantics = _struct(
+    ("size", ctypes.c_uint32),
+    ("semantic", ctypes.c_uint16),
+    ("version", ctypes.c_uint16),
+    ("next", POINTER),
+    ("clock", U64),
+)
 SyncPoint = _struct(("src", I64), ("dst", I64))
 
 
@@ -102,11 +109,13 @@ class Session:
         self.call("StreamOpen", self.handle, ctypes.byref(given), ctypes.byref(out))
         return out
 
-    def counter(self, name: str) -> int:
+    def counter(self, name: str, clock: int = 0) -> int:
         """Register a counter of int64 samples, which serve as timed events."""
         int64 = 17  # NVTX_PAYLOAD_ENTRY_TYPE_INT64
+        time = TimeSemantics(ctypes.sizeof(TimeSemantics), 2, 1, None, clock)
+        semantics = ctypes.addressof(time) if clock else None
         given = CounterAttributes(
-            ctypes.sizeof(CounterAttributes), int64, name.encode(), None, 0, None, 0
+            ctypes.sizeof(CounterAttributes), int64, name.encode(), None, 0, semantics, 0
         )
         out = U64()
         self.call("CounterRegister", self.domain, ctypes.byref(given), ctypes.byref(out))

@@ -18,6 +18,16 @@ def test_a_clock_that_nothing_ties_is_refused_when_its_stream_opens(tmp_path: Pa
     session.end()
 
 
+def test_the_host_s_snapshot_converts_a_counter_s_own_clock(tmp_path: Path) -> None:
+    session = Session(tmp_path / "t", "clock_snapshot=host")
+    stream, counter = session.stream("real", REALTIME), session.counter("c", MONOTONIC)
+    session.sample(stream, counter, 10**12, 5)
+    session.end()
+    trace = read(tmp_path / "t")
+    (snapshot,) = trace.snapshots
+    assert trace.series("c") == [(10**12 - snapshot[3] + snapshot[1], 5)]
+
+
 def test_unrelated_clocks_that_are_allowed_each_start_at_zero(tmp_path: Path) -> None:
     session = Session(tmp_path / "t", "unrelated_clocks=allow")
     for name, clock, times in (("real", REALTIME, (10**18, 10**18 + 5)), ("mono", 14, (70, 90))):
@@ -44,6 +54,36 @@ def test_sync_points_convert_piecewise_and_tell_how_far_they_are_off(tmp_path: P
     assert trace.series("c") == [(base + 50, 50), (base + 170, 150), (base + 310, 250)]
     assert trace.summary["clock_residual_ns"] == 20
     assert trace.primary_clock == 1
+
+
+def test_the_trace_goes_over_to_realtime_while_nothing_is_written_on_its_first_clock(
+    tmp_path: Path,
+) -> None:
+    session = Session(tmp_path / "t")
+    mono, counter = session.stream("mono", MONOTONIC), session.counter("c")
+    session.sync_points(mono, MONOTONIC, REALTIME, (100, 10**18), (300, 10**18 + 220))
+    real, other = session.stream("real", REALTIME), session.counter("d")
+    session.sample(mono, counter, 200, 1)
+    session.sample(real, other, 10**18 + 5, 2)
+    session.end()
+    trace = read(tmp_path / "t")
+    assert trace.primary_clock == 1
+    assert trace.series("c") == [(10**18 + 110, 1)]
+    assert trace.series("d") == [(10**18 + 5, 2)]
+
+
+def test_the_trace_stays_on_the_clock_that_something_is_written_on(tmp_path: Path) -> None:
+    session = Session(tmp_path / "t")
+    mono, counter = session.stream("mono", MONOTONIC), session.counter("c")
+    session.sync_points(mono, MONOTONIC, REALTIME, (100, 10**18))
+    session.sample(mono, counter, 200, 1)
+    real, other = session.stream("real", REALTIME), session.counter("d")
+    session.sample(real, other, 10**18 + 5, 2)
+    session.end()
+    trace = read(tmp_path / "t")
+    assert trace.primary_clock == 3
+    assert trace.series("c") == [(200, 1)]
+    assert trace.series("d") == [(105, 2)]
 
 
 def test_a_registered_domain_may_be_tied_until_the_session_ends(tmp_path: Path) -> None:

@@ -50,6 +50,27 @@ def test_one_counter_of_differences_adds_up_over_streams(tmp_path: Path) -> None
     assert trace.path(track) == "job/gpu[0]/c"
 
 
+def test_one_counter_of_a_scope_is_one_track_whoever_writes_it(tmp_path: Path) -> None:
+    with session(tmp_path / "t") as begun:
+        mine, foreign = (
+            domain.get_counter("c", int, scope=domain.get_scope("gpu[0]"))
+            for domain in map(begun.get_domain, ("dom", "other"))
+        )
+        a, b, c = (
+            begun.create_stream(name, domain=domain, time_domain_id=REALTIME)
+            for name, domain in (("a", "dom"), ("b", "dom"), ("third", "other"))
+        )
+        with a, b, c:
+            a.write_counter_sample(mine, 1, 10)
+            b.write_counter_sample(mine, 2, 20)
+            a.write_counter_sample(mine, 3, 30)
+            c.write_counter_sample(foreign, 4, 40)
+    trace = read(tmp_path / "t")
+    named = [uuid for uuid, each in trace.tracks.items() if each.name == "c"]
+    series = [sorted((e.time, e.value) for e in trace.events if e.track == uuid) for uuid in named]
+    assert sorted(series) == [[(1, 10), (2, 20), (3, 30)], [(4, 40)]]
+
+
 def test_samples_without_a_value(tmp_path: Path) -> None:
     with session(tmp_path / "t") as begun:
         counter = begun.get_domain("dom").get_counter("c", float)

@@ -113,6 +113,6 @@ os.read(said, 1)
     os.close(write)
     os.close(read)
     assert done.returncode == 0
-    assert "still records; its part is left for a later join" in done.stderr
+    assert "still records; the rest is left for a later join" in done.stderr
     assert traces.read(tmp_path / "out").event("child")
     assert len(list(tmp_path.glob("*.part"))) == 1

@@ -6,7 +6,6 @@
 
 #include "doors/injection_extensions.h"
 #include "live/attribute_copy.h"
-#include "payload/value.h"
 
 namespace nvtx_perfetto::injection {
 namespace {
@@ -47,13 +46,9 @@ uint64_t NVTX_API counter_register(nvtxDomainHandle_t domain, const nvtxCounterA
                known.counterId < NVTX_COUNTER_ID_DYNAMIC_START;
     ByteBuffer body;
     live::pack_counter(body, *given);
-    Registry& registry = Recorder::get().registry();
-    uint64_t id = registry.define(live::DefinitionKind::kCounter, index, own ? known.counterId : 0,
-                                  body.view(), NVTX_COUNTER_ID_DYNAMIC_START);
-    TypeInfo number = predefined_type(known.schemaId);
-    registry.note_size(index, id,
-                       number.size ? number.size : registry.size_of(index, known.schemaId));
-    return id;
+    return Recorder::get().registry().define(live::DefinitionKind::kCounter, index,
+                                             own ? known.counterId : 0, body.view(),
+                                             NVTX_COUNTER_ID_DYNAMIC_START);
   } catch (...) {
     return NVTX_COUNTER_ID_NONE;
   }
@@ -90,7 +85,7 @@ void NVTX_API batch_submit(nvtxDomainHandle_t domain, const nvtxCounterBatch_t* 
       domain, given->counterId, [&](ThreadWriter& writer, uint32_t index, uint32_t counter) {
         size_t times = given->timestamps ? given->timestampsSize / sizeof(int64_t) : 0;
         Registry& registry = Recorder::existing()->registry();
-        size_t size = registry.size_of(index, given->counterId);
+        size_t size = registry.sample_size(index, counter);
         if (size == 0 && times != 0) size = given->countersSize / times;
         size_t count = size ? given->countersSize / size : 0;
         if (count == 0 || (given->flags & kPairs) || (times != 0 && times < count)) {

@@ -117,7 +117,10 @@ NVTX_PERFETTO_EXPORT int NVTX_API InitializeInjectionNvtxExtension(nvtxExtModule
   try {
     door::Recorder::get();
     switch (module->moduleId) {
-      case NVTX_EXT_PAYLOAD_MODULEID: door::fill_payload(module->segments[0]); return 1;
+      case NVTX_EXT_PAYLOAD_MODULEID:
+        door::fill_payload(module->segments[0]);
+        door::fill_times(module->segments[0]);
+        return 1;
       case NVTX_EXT_COUNTERS_MODULEID: door::fill_counters(module->segments[0]); return 1;
       default: return 0;
     }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "doors/session_join.h"
 #include "live/recorder.h"
 #include "live/recovery.h"
 #include "live/trace_join.h"
@@ -13,21 +14,24 @@
 namespace {
 
 namespace live = nvtx_perfetto::live;
+using nvtx_perfetto::SessionJoin;
 
 std::string& report() {
   static thread_local std::string text;
   return text;
 }
 
-void describe(const live::JoinReport& joined) {
-  std::string& out = report();
-  out = "packets\t" + std::to_string(joined.packets) + "\n";
-  for (const auto& cut : joined.cuts) {
-    out += "cut\t" + std::to_string(cut.bytes) + "\t" + cut.path + "\n";
-  }
-  for (const auto& [name, count] : joined.counts) {
-    out += "count\t" + std::to_string(count) + "\t" + name + "\n";
-  }
+void add_line(const char* kind, uint64_t number, const std::string& text) {
+  report() += std::string(kind) + "\t" + std::to_string(number) + "\t" + text + "\n";
+}
+
+void describe(const live::JoinReport& joined, const SessionJoin& sessions) {
+  report() = "packets\t" + std::to_string(joined.packets) + "\n";
+  for (const auto& cut : joined.cuts) add_line("cut", cut.bytes, cut.path);
+  for (const auto& [name, count] : joined.counts) add_line("count", count, name);
+  for (const auto& one : sessions.recovered()) add_line("recovered", one.rows, one.spill);
+  for (const std::string& spill : sessions.living()) add_line("living", 0, spill);
+  for (const std::string& why : sessions.left_alone()) add_line("left", 0, why);
 }
 
 }  // namespace
@@ -45,15 +49,21 @@ NVTX_PERFETTO_EXPORT int nvtx_perfetto_recover(const char* live_path) noexcept {
   }
 }
 
-// 0: joined, and the report has a line each of `packets N`, `cut BYTES PATH`, `count N NAME`, apart
-// by tabs. 1: failed, and the report says why.
+// Joins traces, and what killed writer sessions left beside them. 0: joined, and the report has
+// a line each of `packets N`, `cut BYTES PATH`, `count N NAME`, `recovered ROWS SPILL`, `living 0
+// SPILL`, `left 0 WHY`, apart by tabs. 1: failed, and the report says why.
 NVTX_PERFETTO_EXPORT int nvtx_perfetto_join(const char* const* inputs, size_t count,
                                             const char* output, int overwrite) noexcept {
   try {
     live::JoinReport joined;
-    report() = live::join_traces({inputs, inputs + count}, output, overwrite != 0, joined);
+    SessionJoin sessions(output);
+    report() = sessions.find({inputs, inputs + count});
+    if (report().empty()) {
+      report() = live::join_traces(sessions.inputs(), output, overwrite != 0, joined);
+    }
     if (!report().empty()) return 1;
-    describe(joined);
+    sessions.remove_spills();
+    describe(joined, sessions);
     return 0;
   } catch (...) {
     return 1;

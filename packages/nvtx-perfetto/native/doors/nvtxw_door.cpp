@@ -8,6 +8,7 @@
 
 #include "doors/nvtxw_structs.h"
 #include "doors/nvtxw_tables.h"
+#include "live/attribute_copy.h"
 #include "payload/schema_builder.h"
 
 namespace nvtx_perfetto {
@@ -62,14 +63,33 @@ nvtxwResultCode_t with_stream(nvtxwStreamHandle_t handle, const Use& use) noexce
   });
 }
 
-// Registers through `add` (wanted static id, problem) and hands the id out.
-template <typename Add>
-Status register_id(uint64_t wanted, uint64_t* out, const Add& add) {
+// What is registered, where, and what a recovery would need to register it again.
+struct Registration {
+  DefinitionLog& log;
+  const Domain& domain;
+  DefinitionKind kind;
+};
+
+// What a recovery reads back is not cut.
+constexpr live::PackLimits kUncut = {UINT32_MAX - 1, UINT64_MAX - 1};
+
+// Registers through `add` (wanted static id, problem), hands the id out, and logs what `pack`
+// makes of the attributes.
+template <typename Add, typename Pack>
+Status register_id(const Registration& what, uint64_t wanted, uint64_t* out, const Add& add,
+                   const Pack& pack) {
   if (!out && wanted == 0) {
     return fail(Status::kInvalid, "an id that the library chooses needs a place to go");
   }
   std::string problem;
+  auto held = what.log.hold();
   uint64_t id = add(wanted, problem);
+  if (id != 0 && what.log.active()) {
+    ByteBuffer body;
+    pack(body);
+    what.log.add_held(what.kind, what.domain.serial(), id, body.view());
+  }
+  held.unlock();
   if (out) *out = id;
   return id ? Status::kOk : fail(Status::kInvalid, problem);
 }
@@ -124,9 +144,11 @@ nvtxwResultCode_t domain_register(nvtxwSessionHandle_t session_handle,
 
 nvtxwResultCode_t category_register(nvtxDomainHandle_t handle, uint32_t category,
                                     const char* name) noexcept {
-  return with_domain(handle, [&](Domain& domain, Session&) {
+  return with_domain(handle, [&](Domain& domain, Session& session) {
     if (category == 0) return fail(Status::kInvalid, "category 0 means no category");
     domain.name_category(category, text_or_empty(name));
+    session.definitions().add(DefinitionKind::kCategory, domain.serial(), category,
+                              text_or_empty(name));
     return Status::kOk;
   });
 }
@@ -157,14 +179,17 @@ nvtxwResultCode_t resource_register(nvtxDomainHandle_t handle,
       name = *text;
     }
     bool thread = given->identifierType == NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE;
-    if (thread) session.shop().tracks.name_thread(given->identifier.ullValue, name);
+    if (thread) {
+      session.shop().tracks.name_thread(given->identifier.ullValue, name);
+      session.definitions().add(DefinitionKind::kThread, 0, given->identifier.ullValue, name);
+    }
     return Status::kOk;
   });
 }
 
 nvtxwResultCode_t scope_register(nvtxDomainHandle_t handle, const nvtxScopeAttr_t* given,
                                  uint64_t* out) noexcept {
-  return with_domain(handle, [&](Domain& domain, Session&) {
+  return with_domain(handle, [&](Domain& domain, Session& session) {
     if (out) *out = 0;
     nvtxScopeAttr_t attributes;
     if (!read_sized(given, attributes)) return fail(Status::kInvalid, "no scope attributes");
@@ -175,15 +200,19 @@ nvtxwResultCode_t scope_register(nvtxDomainHandle_t handle, const nvtxScopeAttr_
                   "NVTX_SCOPE_CURRENT_* other than machine and VM cannot be a"
                   " parent in a written trace");
     }
-    return register_id(attributes.scopeId, out, [&](uint64_t wanted, std::string& problem) {
-      return domain.add_scope(attributes.path, parent, wanted, problem);
-    });
+    Registration what{session.definitions(), domain, DefinitionKind::kScope};
+    return register_id(
+        what, attributes.scopeId, out,
+        [&](uint64_t wanted, std::string& problem) {
+          return domain.add_scope(attributes.path, parent, wanted, problem);
+        },
+        [&](ByteBuffer& body) { live::pack_scope(body, attributes.path, parent, kUncut); });
   });
 }
 
 nvtxwResultCode_t schema_register(nvtxDomainHandle_t handle, const nvtxPayloadSchemaAttr_t* given,
                                   uint64_t* out) noexcept {
-  return with_domain(handle, [&](Domain& domain, Session&) {
+  return with_domain(handle, [&](Domain& domain, Session& session) {
     if (out) *out = 0;
     if (!given) return fail(Status::kInvalid, "no schema attributes");
     BuiltSchema built = build_schema(*given, domain);
@@ -192,46 +221,56 @@ nvtxwResultCode_t schema_register(nvtxDomainHandle_t handle, const nvtxPayloadSc
     }
     if (!built.schema) return fail(Status::kInvalid, built.problem);
     bool chosen = (given->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID) != 0;
-    return register_id(chosen ? given->schemaId : 0, out,
-                       [&](uint64_t wanted, std::string& problem) {
-                         return domain.add_schema(std::move(built.schema), wanted, problem);
-                       });
+    Registration what{session.definitions(), domain, DefinitionKind::kSchema};
+    return register_id(
+        what, chosen ? given->schemaId : 0, out,
+        [&](uint64_t wanted, std::string& problem) {
+          return domain.add_schema(std::move(built.schema), wanted, problem);
+        },
+        [&](ByteBuffer& body) { live::pack_schema(body, *given, kUncut); });
   });
 }
 
 nvtxwResultCode_t enum_register(nvtxDomainHandle_t handle, const nvtxPayloadEnumAttr_t* given,
                                 uint64_t* out) noexcept {
-  return with_domain(handle, [&](Domain& domain, Session&) {
+  return with_domain(handle, [&](Domain& domain, Session& session) {
     if (out) *out = 0;
     if (!given) return fail(Status::kInvalid, "no enum attributes");
     BuiltEnum built = build_enum(*given);
     if (!built.type) return fail(Status::kInvalid, built.problem);
     bool chosen = (given->fieldMask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID) != 0;
-    return register_id(chosen ? given->schemaId : 0, out,
-                       [&](uint64_t wanted, std::string& problem) {
-                         return domain.add_enum(std::move(built.type), wanted, problem);
-                       });
+    Registration what{session.definitions(), domain, DefinitionKind::kEnum};
+    return register_id(
+        what, chosen ? given->schemaId : 0, out,
+        [&](uint64_t wanted, std::string& problem) {
+          return domain.add_enum(std::move(built.type), wanted, problem);
+        },
+        [&](ByteBuffer& body) { live::pack_enum(body, *given, kUncut); });
   });
 }
 
 nvtxwResultCode_t counter_register(nvtxDomainHandle_t handle, const nvtxCounterAttr_t* given,
                                    uint64_t* out) noexcept {
-  return with_domain(handle, [&](Domain& domain, Session&) {
+  return with_domain(handle, [&](Domain& domain, Session& session) {
     if (out) *out = 0;
     nvtxCounterAttr_t attributes;
     if (!read_sized(given, attributes)) return fail(Status::kInvalid, "no counter attributes");
     Counter counter;
     Status status = read_counter(attributes, domain, counter);
     if (status != Status::kOk) return status;
-    return register_id(attributes.counterId, out, [&](uint64_t wanted, std::string& problem) {
-      return domain.add_counter(std::move(counter), wanted, problem);
-    });
+    Registration what{session.definitions(), domain, DefinitionKind::kCounter};
+    return register_id(
+        what, attributes.counterId, out,
+        [&](uint64_t wanted, std::string& problem) {
+          return domain.add_counter(std::move(counter), wanted, problem);
+        },
+        [&](ByteBuffer& body) { live::pack_counter(body, attributes, kUncut); });
   });
 }
 
 nvtxwResultCode_t time_domain_register(nvtxDomainHandle_t handle, const nvtxTimeDomainAttr_t* given,
                                        uint64_t* out) noexcept {
-  return with_domain(handle, [&](Domain& domain, Session&) {
+  return with_domain(handle, [&](Domain& domain, Session& session) {
     if (out) *out = 0;
     if (!given) return fail(Status::kInvalid, "no time domain attributes");
     TimeDomain taken;
@@ -239,14 +278,18 @@ nvtxwResultCode_t time_domain_register(nvtxDomainHandle_t handle, const nvtxTime
     taken.timestamp_type = given->timestampTypeId;
     taken.resolution = given->timerResolution;
     taken.start = given->timerStart;
-    if (taken.resolution < 0 || taken.start > NVTX_TIMER_START_WIN_FILETIME ||
-        !predefined_source(taken.timestamp_type)) {
-      return fail(Status::kInvalid, "the time domain's type, resolution or start is unknown");
-    }
-    return register_id(taken.id, out, [&](uint64_t wanted, std::string& problem) {
-      taken.id = wanted;
-      return domain.add_time_domain(taken, problem);
-    });
+    Status status = check_time_domain(taken);
+    if (status != Status::kOk) return status;
+    Registration what{session.definitions(), domain, DefinitionKind::kTimeDomain};
+    return register_id(
+        what, taken.id, out,
+        [&](uint64_t wanted, std::string& problem) {
+          taken.id = wanted;
+          return domain.add_time_domain(taken, problem);
+        },
+        [&](ByteBuffer& body) {
+          body.append_value(TimeDomainFacts{taken.timestamp_type, taken.resolution, taken.start});
+        });
   });
 }
 

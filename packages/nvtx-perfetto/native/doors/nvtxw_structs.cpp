@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/time_source.h"
 #include "payload/schema_builder.h"
 
 namespace nvtx_perfetto {
@@ -19,7 +20,7 @@ size_t terminated_size(const SchemaEntry& entry, const uint8_t* text) {
 
 bool has_number(const Schema& schema) {
   return std::any_of(schema.entries.begin(), schema.entries.end(), [](const SchemaEntry& entry) {
-    return entry.nested ? has_number(*entry.nested) : is_number(entry.value.kind);
+    return entry.nested ? has_number(*entry.nested) : is_countable(entry.value.kind);
   });
 }
 
@@ -80,8 +81,8 @@ Status read_counter(const nvtxCounterAttr_t& given, const Domain& domain, Counte
       return fail(Status::kInvalid, "the time that a counter embeds must be an integer");
     }
     if (time) out.timestamp = static_cast<int>(i);
-    any =
-        any || (!time && (entry.nested ? has_number(*entry.nested) : is_number(entry.value.kind)));
+    any = any ||
+          (!time && (entry.nested ? has_number(*entry.nested) : is_countable(entry.value.kind)));
   }
   if (!any) return fail(Status::kInvalid, "a counter needs a number to sample");
   Semantics semantics = read_semantics(given.semantics);
@@ -96,6 +97,13 @@ Status read_counter(const nvtxCounterAttr_t& given, const Domain& domain, Counte
   out.sample_size = predefined ? schema->entries[0].value.size : schema->size;
   out.deltas = has_deltas(*schema) || semantics.counter.delta == DeltaKind::kDelta;
   return Status::kOk;
+}
+
+Status check_time_domain(const TimeDomain& given) {
+  bool known = given.resolution >= 0 && given.start <= NVTX_TIMER_START_WIN_FILETIME &&
+               predefined_source(given.timestamp_type);
+  return known ? Status::kOk
+               : fail(Status::kInvalid, "the time domain's type, resolution or start is unknown");
 }
 
 BatchOrder read_batch_order(uint64_t flags) {

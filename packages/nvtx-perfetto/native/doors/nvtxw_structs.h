@@ -34,6 +34,7 @@ inline uint64_t to_handle(const void* pointer) { return reinterpret_cast<uintptr
 Status read_stream(const nvtxwStreamAttributes_t& given, StreamSpec& out);
 // Takes a counter's attributes over, as far as its domain knows what they refer to.
 Status read_counter(const nvtxCounterAttr_t& given, const Domain& domain, Counter& out);
+Status check_time_domain(const TimeDomain& given);
 BatchOrder read_batch_order(uint64_t flags);
 
 // The payloads of one event as rows of its domain's schemas.

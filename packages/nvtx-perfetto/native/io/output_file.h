@@ -37,6 +37,8 @@ class OutputFile final : public Sink {
   std::string close() noexcept;
 
   bool reached_limit() const noexcept { return full_.load(std::memory_order_relaxed); }
+  // A file on disk, not a device.
+  bool regular() const noexcept { return seekable_; }
   uint64_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
   const std::string& path() const { return path_; }
 

@@ -11,30 +11,28 @@ constexpr size_t kRadixFrom = 2048;
 
 }  // namespace
 
-uint8_t* RecordBatch::add(int64_t first, int64_t second, uint32_t tag, size_t size) {
-  uint64_t offset = buffer_.size();
-  size_t whole = sizeof(RecordHead) + padded_size(size);
-  uint8_t* at = buffer_.reserve(whole);
-  RecordHead head{first, second, static_cast<uint32_t>(size), tag};
-  std::memcpy(at, &head, sizeof(head));
-  if (size & 7) std::memset(at + whole - 8, 0, 8);
-  buffer_.commit(whole);
-  Key key{first, second, offset};
-  if (sorted_ && !keys_.empty() && key < keys_.back()) sorted_ = false;
-  keys_.push_back(key);
-  return at + sizeof(head);
+// Keys for what lay in order so far come first.
+void RecordBatch::add_unordered(const uint8_t* at, const RecordHead& head) {
+  if (keys_.empty()) {
+    for (const uint8_t* each = buffer_.data(); each < at;) {
+      Record record = record_at(each);
+      add_key(each, record.head);
+      each += record.whole_size();
+    }
+  }
+  add_key(at, head);
+  if (head.first < first_.first || (head.first == first_.first && head.second < first_.second)) {
+    first_ = head;
+  }
 }
 
 void RecordBatch::sort() {
-  if (!sorted_) {
-    if (keys_.size() < kRadixFrom) {
-      std::sort(keys_.begin(), keys_.end());
-    } else {
-      sort_by_radix();
-      sort_equals();
-    }
+  if (keys_.size() < kRadixFrom) {
+    std::sort(keys_.begin(), keys_.end());
+  } else {
+    sort_by_radix();
+    sort_equals();
   }
-  sorted_ = true;
 }
 
 // By the first key, digit by digit from the lowest, as far as the keys differ; each pass
@@ -80,14 +78,15 @@ void RecordBatch::sort_equals() {
 void RecordBatch::clear() {
   buffer_.clear();
   keys_.clear();
-  sorted_ = true;
+  count_ = 0;
+  last_first_ = last_second_ = INT64_MIN;
 }
 
 void RecordBatch::release() {
+  clear();
   buffer_.release();
   std::vector<Key>().swap(keys_);
   std::vector<Key>().swap(spare_);
-  sorted_ = true;
 }
 
 }  // namespace nvtx_perfetto

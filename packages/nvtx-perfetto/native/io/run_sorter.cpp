@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t kMaxBatch = 4 << 20;
 constexpr size_t kMinBatch = 4 << 10;
+constexpr size_t kOrderedBatch = 128 << 10;
 constexpr size_t kChargeStep = 16 << 10;
 constexpr size_t kMinReadChunk = 16 << 10;
 constexpr size_t kMaxReadChunk = 1 << 20;
@@ -21,20 +22,19 @@ constexpr size_t kMaxFanIn = 256;
 // Writes one run into the place set aside for it, a chunk at a time.
 class RunSorter::RunWriter {
  public:
-  RunWriter(SpillFile& file, uint64_t size)
-      : file_(file), start_(file.allocate(size)), at_(start_) {}
+  RunWriter(SpillFile& file, int64_t start) : file_(file), start_(start), at_(start) {}
   void add(const Record& record) {
     chunk_.append(record.whole(), record.whole_size());
     if (chunk_.size() >= kWriteChunk) flush();
   }
   // False when any byte of the run could not be written.
   bool flush() {
-    good_ = good_ && start_ >= 0 && file_.write_at(at_, chunk_.data(), chunk_.size());
+    good_ = good_ && file_.write_at(at_, chunk_.data(), chunk_.size());
     at_ += static_cast<int64_t>(chunk_.size());
     chunk_.clear();
     return good_;
   }
-  int64_t start() const { return start_; }
+  bool finish() { return flush() && file_.finish(start_); }
 
  private:
   SpillFile& file_;
@@ -51,8 +51,7 @@ class RunSorter::RunReader {
   RunReader(const SpillFile& file, const Run& run, size_t chunk)
       : file_(file), records_(run.records), chunk_(chunk) {
     if (run.in_memory()) {
-      at_ = run.memory.data();
-      end_ = at_ + run.memory.size();
+      packed_ = run.memory.data();
     } else {
       next_ = run.offset;
       left_ = run.size;
@@ -61,7 +60,13 @@ class RunSorter::RunReader {
 
   // False at the end and after an I/O error; `records()` is then above 0.
   bool advance() {
-    if (records_ == 0 || !have(sizeof(RecordHead))) return false;
+    if (records_ == 0) return false;
+    if (packed_) {
+      packed_ = unpacker_.unpack(packed_, record_);
+      --records_;
+      return true;
+    }
+    if (!have(sizeof(RecordHead))) return false;
     std::memcpy(&record_.head, at_, sizeof(RecordHead));
     if (!have(record_.whole_size())) return false;
     record_.bytes = at_ + sizeof(RecordHead);
@@ -96,6 +101,8 @@ class RunSorter::RunReader {
   size_t chunk_;
   int64_t next_ = 0;
   uint64_t left_ = 0;
+  const uint8_t* packed_ = nullptr;  // of a run in memory
+  RecordUnpacker unpacker_;
   const uint8_t* at_ = nullptr;
   const uint8_t* end_ = nullptr;
   ByteBuffer buffer_;
@@ -104,21 +111,33 @@ class RunSorter::RunReader {
 
 RunSorter::RunSorter(MemoryBudget& budget, SpillFile& file)
     : budget_(budget), file_(file),
-      batch_size_(std::clamp(budget.limit() / 16, kMinBatch, kMaxBatch)) {}
+      batch_size_(std::clamp(budget.limit() / 16, kMinBatch, kMaxBatch)),
+      ordered_size_(std::min(kOrderedBatch, batch_size_)) {}
 
-// The batch, in order, becomes a run of just its size; the batch's own memory, which is
-// warm, takes the next records.
+// The youngest run, where the batch follows on it; a new one otherwise.
+RunSorter::Run& RunSorter::run_for_batch() {
+  bool follows =
+      !runs_.empty() && runs_.back().in_memory() && !batch_.sorts_before(runs_.back().last);
+  // Small batches stay in the nearest cache, but each may become a run of its own.
+  ordered_size_ = follows || runs_.empty() ? std::min(kOrderedBatch, batch_size_) : batch_size_;
+  if (!follows) {
+    packer_.restart();
+    runs_.emplace_back();
+  }
+  return runs_.back();
+}
+
 void RunSorter::seal() {
   if (batch_.empty()) return;
-  batch_.sort();
-  Run run{ByteBuffer(), -1, batch_.size(), batch_.count()};
-  run.memory.reserve(batch_.size());
-  for (size_t i = 0; i < batch_.count(); ++i) {
-    Record record = batch_.sorted(i);
-    run.memory.append(record.whole(), record.whole_size());
-  }
-  sealed_ += run.memory.size();
-  runs_.push_back(std::move(run));
+  Run& run = run_for_batch();
+  size_t before = run.memory.size();
+  batch_.visit([&](const Record& record) {
+    packer_.pack(record, run.memory);
+    run.last = record.head;
+  });
+  run.size += batch_.size();
+  run.records += batch_.count();
+  sealed_ += run.memory.size() - before;
   batch_.clear();
   charge();
 }
@@ -131,23 +150,27 @@ void RunSorter::charge() {
   memory_.store(held, std::memory_order_relaxed);
 }
 
-bool RunSorter::merge_into_file(size_t first, size_t last, Run& merged) {
-  uint64_t size = 0;
-  uint64_t records = 0;
-  for (size_t i = first; i < last; ++i) size += runs_[i].size, records += runs_[i].records;
-  RunWriter writer(file_, size);
+// Into the place in the file that was set aside; false when not all is there.
+bool RunSorter::write_merged(size_t first, size_t last, const Run& merged) {
+  if (merged.offset < 0) return false;
+  RunWriter writer(file_, merged.offset);
   uint64_t lost = merge(first, last, [&](const Record& record) { writer.add(record); });
-  merged = Run{ByteBuffer(), writer.start(), size, records};
-  return writer.flush() && lost == 0;
+  return lost == 0 && writer.finish();
 }
 
 bool RunSorter::spill() {
-  seal();
-  size_t first = runs_.size();
-  while (first > 0 && runs_[first - 1].in_memory()) --first;
-  if (first == runs_.size()) return true;
   Run merged;
-  if (!merge_into_file(first, runs_.size(), merged)) return false;
+  merged.size = batch_.size();
+  merged.records = batch_.count();
+  size_t first = runs_.size();
+  for (; first > 0 && runs_[first - 1].in_memory(); --first) merged.take(runs_[first - 1]);
+  if (merged.records == 0) return true;
+  file_.announce_run();
+  // On a full disk this is tried again and again, and must not make a run of every record.
+  merged.offset = file_.allocate(merged.size, label_, merged.records);
+  if (merged.offset < 0) return false;
+  seal();
+  if (!write_merged(first, runs_.size(), merged)) return false;
   runs_.resize(first);
   runs_.push_back(std::move(merged));
   budget_.count_run();
@@ -163,8 +186,7 @@ size_t RunSorter::fan_in() const {
 
 bool RunSorter::drain(const Visitor& visit) {
   if (runs_.empty()) {
-    batch_.sort();
-    for (size_t i = 0; i < batch_.count(); ++i) visit(batch_.sorted(i));
+    batch_.visit(visit);
   } else {
     seal();
     // Runs that could not be written are still in memory, and merged all the same.
@@ -186,8 +208,12 @@ bool RunSorter::reduce_runs() {
   for (size_t files = in_file(); files > most; files = in_file()) {
     std::vector<Run> reduced;
     for (size_t at = 0; at < files; at += most) {
+      size_t end = std::min(at + most, files);
       Run merged;
-      if (!merge_into_file(at, std::min(at + most, files), merged)) return false;
+      for (size_t i = at; i < end; ++i) merged.take(runs_[i]);
+      // Whoever finds the file has these records in the runs that are merged.
+      merged.offset = file_.allocate(merged.size);
+      if (!write_merged(at, end, merged)) return false;
       reduced.push_back(std::move(merged));
     }
     for (size_t i = files; i < runs_.size(); ++i) reduced.push_back(std::move(runs_[i]));

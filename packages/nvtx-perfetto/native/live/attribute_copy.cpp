@@ -13,21 +13,19 @@ namespace {
 constexpr uint32_t kAbsent = UINT32_MAX;
 // A chain longer than this is taken for a loop.
 constexpr int kMaxLinks = 16;
-constexpr size_t kMaxName = 4096;
-constexpr size_t kMaxEntries = 4096;
 
-void pack_text(ByteBuffer& out, const char* text) {
+void pack_text(ByteBuffer& out, const char* text, const PackLimits& limits) {
   if (!text) {
     out.append_value(kAbsent);
     return;
   }
-  auto size = static_cast<uint32_t>(strnlen(text, kMaxName));
+  auto size = static_cast<uint32_t>(strnlen(text, limits.name));
   out.append_value(size);
   out.append(text, size);
 }
 
 // | count: u32 | each: size: u32, the struct's bytes, its unit or an absent text |
-void pack_semantics(ByteBuffer& out, const nvtxSemanticsHeader_t* chain) {
+void pack_semantics(ByteBuffer& out, const nvtxSemanticsHeader_t* chain, const PackLimits& limits) {
   constexpr uint32_t kMost = 128;
   uint32_t count = 0;
   for (const auto* link = chain; link && count < kMaxLinks; link = link->next) ++count;
@@ -39,7 +37,8 @@ void pack_semantics(ByteBuffer& out, const nvtxSemanticsHeader_t* chain) {
     out.append(link, size);
     bool counter =
         link->semanticId == NVTX_SEMANTIC_ID_COUNTERS_V1 && size >= sizeof(nvtxSemanticsCounter_t);
-    pack_text(out, counter ? reinterpret_cast<const nvtxSemanticsCounter_t*>(link)->unit : nullptr);
+    pack_text(out, counter ? reinterpret_cast<const nvtxSemanticsCounter_t*>(link)->unit : nullptr,
+              limits);
   }
 }
 
@@ -94,7 +93,7 @@ const nvtxSemanticsHeader_t* SemanticsCopy::first() const {
                         : reinterpret_cast<const nvtxSemanticsHeader_t*>(links_.front().bytes);
 }
 
-void pack_schema(ByteBuffer& out, const nvtxPayloadSchemaAttr_t& given) {
+void pack_schema(ByteBuffer& out, const nvtxPayloadSchemaAttr_t& given, const PackLimits& limits) {
   uint64_t mask = given.fieldMask;
   const auto* entries = masked(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES, given.entries);
   uint64_t count = masked(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES, given.numEntries);
@@ -106,17 +105,17 @@ void pack_schema(ByteBuffer& out, const nvtxPayloadSchemaAttr_t& given) {
       uint64_t{masked(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE, given.payloadStaticSize)});
   out.append_value(
       uint64_t{masked(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT, given.packAlign)});
-  pack_text(out, masked(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME, given.name));
-  out.append_value(std::min<uint64_t>(count, kMaxEntries + 1));
-  for (uint64_t i = 0; i < std::min<uint64_t>(count, kMaxEntries); ++i) {
+  pack_text(out, masked(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME, given.name), limits);
+  out.append_value(std::min<uint64_t>(count, limits.entries + 1));
+  for (uint64_t i = 0; i < std::min<uint64_t>(count, limits.entries); ++i) {
     const nvtxPayloadSchemaEntry_t& entry = entries[i];
     out.append_value(entry.flags);
     out.append_value(entry.type);
     out.append_value(entry.arrayOrUnionDetail);
     out.append_value(entry.offset);
-    pack_text(out, entry.name);
-    pack_text(out, entry.description);
-    pack_semantics(out, entry.semantics);
+    pack_text(out, entry.name, limits);
+    pack_text(out, entry.description, limits);
+    pack_semantics(out, entry.semantics, limits);
   }
 }
 
@@ -129,7 +128,7 @@ bool SchemaCopy::read(std::string_view body) {
   texts_.emplace_back();
   if (!in.read(attributes_.fieldMask) || !in.read(attributes_.type) ||
       !in.read(attributes_.flags) || !in.read(size) || !in.read(align) ||
-      !in.read_text(texts_.back(), named) || !in.read(count) || count > kMaxEntries) {
+      !in.read_text(texts_.back(), named) || !in.read(count)) {
     return false;
   }
   attributes_.payloadStaticSize = size;
@@ -164,18 +163,18 @@ bool SchemaCopy::read_entry(Unpacker& in) {
   return true;
 }
 
-void pack_enum(ByteBuffer& out, const nvtxPayloadEnumAttr_t& given) {
+void pack_enum(ByteBuffer& out, const nvtxPayloadEnumAttr_t& given, const PackLimits& limits) {
   uint64_t mask = given.fieldMask;
   const auto* entries = masked(mask, NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES, given.entries);
   uint64_t count = masked(mask, NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES, given.numEntries);
   if (!entries) count = 0;
   out.append_value(mask & ~uint64_t{NVTX_PAYLOAD_ENUM_ATTR_FIELD_EXTENSION});
   out.append_value(uint64_t{masked(mask, NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE, given.sizeOfEnum)});
-  out.append_value(std::min<uint64_t>(count, kMaxEntries + 1));
-  for (uint64_t i = 0; i < std::min<uint64_t>(count, kMaxEntries); ++i) {
+  out.append_value(std::min<uint64_t>(count, limits.entries + 1));
+  for (uint64_t i = 0; i < std::min<uint64_t>(count, limits.entries); ++i) {
     out.append_value(entries[i].value);
     out.append_value(entries[i].isFlag);
-    pack_text(out, entries[i].name);
+    pack_text(out, entries[i].name, limits);
   }
 }
 
@@ -183,7 +182,7 @@ bool EnumCopy::read(std::string_view body) {
   Unpacker in(body);
   uint64_t size;
   uint64_t count;
-  if (!in.read(attributes_.fieldMask) || !in.read(size) || !in.read(count) || count > kMaxEntries) {
+  if (!in.read(attributes_.fieldMask) || !in.read(size) || !in.read(count)) {
     return false;
   }
   attributes_.sizeOfEnum = size;
@@ -202,9 +201,9 @@ bool EnumCopy::read(std::string_view body) {
   return true;
 }
 
-void pack_scope(ByteBuffer& out, const char* path, uint64_t parent) {
+void pack_scope(ByteBuffer& out, const char* path, uint64_t parent, const PackLimits& limits) {
   out.append_value(parent);
-  pack_text(out, path);
+  pack_text(out, path, limits);
 }
 
 bool ScopeCopy::read(std::string_view body) {
@@ -213,14 +212,26 @@ bool ScopeCopy::read(std::string_view body) {
   return in.read(parent) && in.read_text(path, present);
 }
 
-void pack_counter(ByteBuffer& out, const nvtxCounterAttr_t& given) {
+void pack_time_domain(ByteBuffer& out, const nvtxTimeDomainAttr_t& given) {
+  out.append_value(given.scopeId);
+  out.append_value(given.timestampTypeId);
+  out.append_value(given.timerResolution);
+  out.append_value(given.timerStart);
+}
+
+bool TimeDomainCopy::read(std::string_view body) {
+  Unpacker in(body);
+  return in.read(scope) && in.read(type) && in.read(resolution) && in.read(start);
+}
+
+void pack_counter(ByteBuffer& out, const nvtxCounterAttr_t& given, const PackLimits& limits) {
   nvtxCounterAttr_t known = {};
   std::memcpy(&known, &given, std::min(given.structSize, sizeof(known)));
   out.append_value(known.schemaId);
   out.append_value(known.scopeId);
-  pack_text(out, known.name);
-  pack_text(out, known.description);
-  pack_semantics(out, known.semantics);
+  pack_text(out, known.name, limits);
+  pack_text(out, known.description, limits);
+  pack_semantics(out, known.semantics, limits);
 }
 
 bool CounterCopy::read(std::string_view body) {

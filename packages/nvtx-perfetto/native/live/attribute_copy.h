@@ -16,11 +16,21 @@
 
 namespace nvtx_perfetto::live {
 
-void pack_schema(ByteBuffer& out, const nvtxPayloadSchemaAttr_t& attributes);
-void pack_enum(ByteBuffer& out, const nvtxPayloadEnumAttr_t& attributes);
-void pack_scope(ByteBuffer& out, const char* path, uint64_t parent);
+// A definition of a live file must fit in a chunk; longer names are cut, longer lists refused.
+struct PackLimits {
+  size_t name = 4096;
+  uint64_t entries = 4096;
+};
+void pack_schema(ByteBuffer& out, const nvtxPayloadSchemaAttr_t& attributes,
+                 const PackLimits& limits = {});
+void pack_enum(ByteBuffer& out, const nvtxPayloadEnumAttr_t& attributes,
+               const PackLimits& limits = {});
+void pack_scope(ByteBuffer& out, const char* path, uint64_t parent, const PackLimits& limits = {});
 // Reads `attributes` only as far as its structSize says.
-void pack_counter(ByteBuffer& out, const nvtxCounterAttr_t& attributes);
+void pack_counter(ByteBuffer& out, const nvtxCounterAttr_t& attributes,
+                  const PackLimits& limits = {});
+
+void pack_time_domain(ByteBuffer& out, const nvtxTimeDomainAttr_t& attributes);
 
 // Takes packed bytes apart; every read says whether it succeeded.
 class Unpacker {
@@ -83,6 +93,14 @@ class EnumCopy {
 struct ScopeCopy {
   uint64_t parent = 0;
   std::string path;
+  bool read(std::string_view body);
+};
+
+struct TimeDomainCopy {
+  uint64_t scope = 0;
+  uint64_t type = 0;
+  int64_t resolution = 0;
+  uint64_t start = 0;
   bool read(std::string_view body);
 };
 

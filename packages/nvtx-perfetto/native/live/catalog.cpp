@@ -17,8 +17,8 @@ std::string without_commas(std::string_view text) {
 }
 
 // Predefined schemas are the same for every domain, and made once.
+constexpr uint32_t kTypes = 128;
 const Schema* predefined(uint64_t type) {
-  constexpr uint64_t kTypes = 128;
   static const auto* schemas = [] {
     auto* all = new std::vector<std::unique_ptr<Schema>>;
     for (uint64_t t = 0; t < kTypes; ++t) all->push_back(predefined_schema(t));
@@ -39,9 +39,23 @@ const Schema* LiveDomain::find_schema(uint64_t id) const {
   return id < NVTX_PAYLOAD_SCHEMA_ID_STATIC_START ? predefined(id) : find_in(schemas_, id);
 }
 
+const Schema* LiveDomain::numbered_schema(uint32_t number) const {
+  if (number < kTypes) return predefined(number);
+  return number - kTypes < numbered_.size() ? numbered_[number - kTypes] : nullptr;
+}
+
 const EnumType* LiveDomain::find_enum(uint64_t id) const { return find_in(enums_, id); }
 
 const LiveCounter* LiveDomain::find_counter(uint32_t id) const { return find_in(counters_, id); }
+
+const TimeDomain* LiveDomain::find_time_domain(uint64_t id) const {
+  return find_in(time_domains_, id);
+}
+
+uint64_t LiveDomain::time_domain_of(uint64_t scope) const {
+  auto found = scope_times_.find(scope);
+  return found == scope_times_.end() ? 0 : found->second;
+}
 
 const std::vector<ScopeNode>* LiveDomain::find_scope(uint64_t id) const {
   auto found = scopes_.find(id);
@@ -104,6 +118,7 @@ void Catalog::apply(const DefinitionHead& head, std::string_view body) {
     case DefinitionKind::kEnum: add_enum(domain, head.id, body); break;
     case DefinitionKind::kScope: add_scope(domain, head.id, body); break;
     case DefinitionKind::kCounter: add_counter(domain, head.id, body); break;
+    case DefinitionKind::kTimeDomain: add_time_domain(domain, head.id, body); break;
     default: ++bad_definitions_;
   }
 }
@@ -114,7 +129,9 @@ void Catalog::add_schema(LiveDomain& domain, uint64_t id, std::string_view body)
     BuiltSchema built = build_schema(copy.attributes(), domain);
     if (built.schema) {
       built.schema->id = id;
-      domain.schemas_.emplace(id, std::move(built.schema));
+      built.schema->number = kTypes + static_cast<uint32_t>(domain.numbered_.size());
+      auto [found, fresh] = domain.schemas_.emplace(id, std::move(built.schema));
+      if (fresh) domain.numbered_.push_back(found->second.get());
       return;
     }
   }
@@ -146,6 +163,49 @@ void Catalog::add_scope(LiveDomain& domain, uint64_t id, std::string_view body) 
   domain.scopes_.emplace(id, std::move(path));
 }
 
+void Catalog::add_time_domain(LiveDomain& domain, uint64_t id, std::string_view body) {
+  TimeDomainCopy copy;
+  if (!copy.read(body)) {
+    ++bad_definitions_;
+    return;
+  }
+  auto made = std::make_unique<TimeDomain>();
+  *made = {id, copy.type, copy.resolution, copy.start};
+  domain.time_domains_.emplace(id, std::move(made));
+  if (copy.scope != NVTX_SCOPE_NONE) domain.scope_times_[copy.scope] = id;
+}
+
+void Catalog::find_timestamp(LiveCounter& counter) {
+  const auto& entries = counter.schema->entries;
+  auto found = std::find_if(entries.begin(), entries.end(), [](const SchemaEntry& entry) {
+    return entry.role == EntryRole::kTimestamp || entry.role == EntryRole::kMark ||
+           entry.role == EntryRole::kBegin;
+  });
+  if (found == entries.end()) return;
+  counter.timestamp = static_cast<int>(found - entries.begin());
+  if (found->time_domain != 0) counter.time_domain = found->time_domain;
+}
+
+void Catalog::add_fields(LiveCounter& counter, const CounterSemantics& semantics) {
+  for (CounterPlace& place : counter_places(*counter.schema, counter.timestamp, counter.name)) {
+    if (counter_states_ == kMaxCounterStates) {
+      ++bad_definitions_;
+      return;
+    }
+    const SchemaEntry& entry = *place.entry;
+    CounterField field;
+    field.name = std::move(place.name);
+    field.offset = place.offset;
+    field.value = entry.value;
+    field.semantics = entry.counter.given ? entry.counter : semantics;
+    field.description = describe_counter_semantics(
+        entry.description.empty() ? counter.description : entry.description, field.semantics);
+    field.scale = counter_scale(field.semantics, entry.value);
+    field.state = counter_states_++;
+    counter.fields.push_back(std::move(field));
+  }
+}
+
 void Catalog::add_counter(LiveDomain& domain, uint64_t id, std::string_view body) {
   CounterCopy copy;
   if (!copy.read(body)) {
@@ -159,29 +219,14 @@ void Catalog::add_counter(LiveDomain& domain, uint64_t id, std::string_view body
   Semantics semantics = read_semantics(copy.semantics());
   counter->time_domain = semantics.time_domain;
   counter->schema = domain.find_schema(copy.schema);
-  if (!counter->schema) {
+  bool group = copy.schema >= NVTX_PAYLOAD_SCHEMA_ID_STATIC_START;
+  if (!counter->schema || (group && !counter->schema->fixed)) {
     ++bad_definitions_;
     return;
   }
-  bool group = copy.schema >= NVTX_PAYLOAD_SCHEMA_ID_STATIC_START;
   counter->sample_size = group ? counter->schema->size : counter->schema->entries[0].value.size;
-  for (size_t i = 0; i < counter->schema->entries.size(); ++i) {
-    const SchemaEntry& entry = counter->schema->entries[i];
-    if (entry.role == EntryRole::kTimestamp || entry.role == EntryRole::kMark ||
-        entry.role == EntryRole::kBegin) {
-      counter->timestamp = static_cast<int>(i);
-      if (entry.time_domain != 0) counter->time_domain = entry.time_domain;
-      continue;
-    }
-    if (!is_number(entry.value.kind) || counter_states_ == kMaxCounterStates) continue;
-    CounterField field;
-    field.name = group && entry.named ? copy.name + "." + entry.name : copy.name;
-    field.entry = static_cast<int>(i);
-    field.value = entry.value;
-    field.semantics = entry.counter.given ? entry.counter : semantics.counter;
-    field.state = counter_states_++;
-    counter->fields.push_back(std::move(field));
-  }
+  find_timestamp(*counter);
+  add_fields(*counter, semantics.counter);
   domain.counters_.emplace(static_cast<uint32_t>(id), std::move(counter));
 }
 

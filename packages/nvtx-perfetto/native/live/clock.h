@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <ctime>
 
+#include "live/layout.h"
+
 namespace nvtx_perfetto::live {
 
 inline int64_t read_clock(clockid_t clock) {
@@ -20,5 +22,8 @@ inline int64_t boottime() { return read_clock(CLOCK_BOOTTIME); }
 
 // `clock` minus BOOTTIME, from the tightest of several readings.
 int64_t clock_offset(clockid_t clock);
+
+// All clocks of the machine within a moment, the tightest of several.
+ClockReading read_clocks();
 
 }  // namespace nvtx_perfetto::live

@@ -7,38 +7,22 @@
 #include <cmath>
 #include <cstring>
 
-#include "model/time_source.h"
-
 namespace nvtx_perfetto::live {
 namespace {
 
-// An integer factor is the engine's to show; any other is applied to the values.
-int64_t multiplier(const CounterSemantics& semantics) {
-  bool whole = semantics.numerator % semantics.denominator == 0 &&
-               semantics.numerator / semantics.denominator <= INT64_MAX;
-  return whole ? static_cast<int64_t>(semantics.numerator / semantics.denominator) : 0;
-}
-
 bool is_float(const TypeInfo& type) { return !is_integer(type.kind); }
-
-void append_line(std::string& text, const std::string& line) {
-  if (line.empty()) return;
-  if (!text.empty()) text += "; ";
-  text += line;
-}
 
 }  // namespace
 
-CounterWriter::CounterWriter(LiveFile& file, const Catalog& catalog, PacketBuffer& out,
-                             uint32_t sequence)
-    : file_(file), catalog_(catalog), out_(out), sequence_(sequence), uuids_(file.header().seed) {
+CounterWriter::CounterWriter(const Parts& parts)
+    : file_(parts.file), catalog_(parts.catalog), timeline_(parts.timeline), scopes_(parts.scopes),
+      out_(parts.out), sequence_(parts.sequence), uuids_(parts.file.header().seed) {
   forget();
 }
 
 void CounterWriter::forget() {
   samples_.clear();
   tracks_.clear();
-  described_.clear();
   uint32_t half = file_.header().active.load(std::memory_order_acquire);
   for (size_t i = 0; i < values_.size(); ++i) values_[i] = file_.counters()[i].value[half];
 }
@@ -67,8 +51,48 @@ void CounterWriter::add(const RecordView& record, int64_t realtime) {
         return;
       }
       sample.data = record.data();
+      if (!place_row(domain, *counter, {counter->schema, sample.data, record.bytes->size},
+                     sample.time)) {
+        return;
+      }
   }
   samples_.push_back(sample);
+}
+
+uint64_t CounterWriter::time_domain_of(uint32_t domain, const LiveCounter& counter) const {
+  if (counter.time_domain != 0) return counter.time_domain;
+  return catalog_.domain(domain).time_domain_of(counter.scope);
+}
+
+bool CounterWriter::waits(const RecordView& record) const {
+  uint32_t domain = record.head->domain;
+  const LiveCounter* counter = catalog_.domain(domain).find_counter(record.head->text);
+  if (!counter || !record.bytes) return false;
+  bool timed = counter->timestamp >= 0;
+  CounterBatchHead head;
+  if (record.head->kind == kCounterBatch && record.bytes->size >= sizeof(head)) {
+    std::memcpy(&head, record.data(), sizeof(head));
+    timed = timed || head.has_times;
+  }
+  return timed && !timeline_.known(domain, time_domain_of(domain, *counter));
+}
+
+bool CounterWriter::place(uint32_t domain, const LiveCounter& counter, int64_t ticks,
+                          int64_t& realtime) {
+  auto answer = timeline_.place(domain, time_domain_of(domain, counter), ticks, realtime);
+  untied += answer == Timeline::Answer::kUntied;
+  dropped += answer == Timeline::Answer::kBeyond;
+  return answer == Timeline::Answer::kPlaced;
+}
+
+// The time that a sample brings along; samples without one keep what they have.
+bool CounterWriter::place_row(uint32_t domain, const LiveCounter& counter, const Row& row,
+                              int64_t& realtime) {
+  if (counter.timestamp < 0) return true;
+  const SchemaEntry& entry = counter.schema->entries[static_cast<size_t>(counter.timestamp)];
+  const uint8_t* at = RowLayout(row).at(counter.timestamp);
+  if (!at) ++bad_ids;
+  return at && place(domain, counter, load_integer(entry.value, at), realtime);
 }
 
 void CounterWriter::add_batch(const RecordView& record, const LiveCounter& counter,
@@ -83,47 +107,21 @@ void CounterWriter::add_batch(const RecordView& record, const LiveCounter& count
     ++bad_ids;
     return;
   }
+  uint32_t domain = record.head->domain;
   const uint8_t* data = record.data() + sizeof(head);
   const uint8_t* times = record.data() + padded8(rows);
   for (size_t i = 0; i < count; ++i) {
     const uint8_t* row = data + i * head.sample_size;
     int64_t time = realtime;
-    bool timed = true;
     if (head.has_times) {
       int64_t ticks;
       std::memcpy(&ticks, times + i * sizeof(ticks), sizeof(ticks));
-      timed = to_realtime(counter.time_domain, ticks, time);
-    } else if (counter.timestamp >= 0) {
-      Row values{counter.schema, row, head.sample_size};
-      const SchemaEntry& entry = counter.schema->entries[static_cast<size_t>(counter.timestamp)];
-      const uint8_t* at = RowLayout(values).at(counter.timestamp);
-      timed = at && to_realtime(counter.time_domain, load_integer(entry.value, at), time);
-    }
-    if (!timed) {
-      ++dropped;
+      if (!place(domain, counter, ticks, time)) continue;
+    } else if (!place_row(domain, counter, {counter.schema, row, head.sample_size}, time)) {
       continue;
     }
-    samples_.push_back({time, &counter, row, 0, record.head->domain, Kind::kBytes});
+    samples_.push_back({time, &counter, row, 0, domain, Kind::kBytes});
   }
-}
-
-bool CounterWriter::to_realtime(uint64_t time_domain, int64_t ticks, int64_t& realtime) const {
-  if (time_domain <= NVTX_TIMESTAMP_TYPE_TOOL_PROVIDED) {
-    // What nvtxTimestampGet gives is REALTIME already.
-    realtime = ticks;
-    return ticks >= 0;
-  }
-  auto source = predefined_source(time_domain);
-  int64_t time;
-  if (!source || !source->convert(ticks, time)) return false;
-  const FileHeader& header = file_.header();
-  auto clock = builtin_of(source->key);
-  if (!clock) return false;
-  int64_t offset = *clock == kBoottime       ? header.realtime_offset
-                   : *clock == kMonotonic    ? header.monotonic_offset.load()
-                   : *clock == kMonotonicRaw ? header.monotonic_raw_offset.load()
-                                             : 0;
-  return !__builtin_add_overflow(time, offset, &realtime) && realtime >= 0;
 }
 
 void CounterWriter::write() {
@@ -158,14 +156,11 @@ void CounterWriter::write_field(const Sample& sample, const CounterField& field)
     std::memcpy(&number, &sample.bits, sizeof(number));
     if (!is_float(field.value)) integer = static_cast<int64_t>(number);
   } else {
-    const uint8_t* at = sample.data;
-    if (field.entry >= 0 && sample.counter->schema->fixed) {
-      Row row{sample.counter->schema, sample.data, sample.counter->sample_size};
-      at = RowLayout(row).at(field.entry);
-    }
-    if (!at) return;
+    const uint8_t* at = sample.data + field.offset;
     if (is_float(field.value)) {
-      number = load_number(field.value, at);
+      bool inexact = false;
+      number = load_countable(field.value, at, inexact);
+      rounded += inexact;
     } else {
       integer = load_integer(field.value, at);
       number = static_cast<double>(integer);
@@ -200,15 +195,16 @@ void CounterWriter::write_none(PacketSequence& out, const Sample& sample,
 
 void CounterWriter::write_value(PacketSequence& out, int64_t time, const CounterField& field) {
   const CounterState::Value& value = values_[field.state];
-  const CounterSemantics& semantics = field.semantics;
-  if (multiplier(semantics) == 0) {
-    return out.counter(time, value.number * static_cast<double>(semantics.numerator) /
-                                 static_cast<double>(semantics.denominator));
+  if (field.scale.factor != 1) {
+    return out.counter(time, std::max(value.number * field.scale.factor, field.scale.least));
   }
   if (is_float(field.value)) return out.counter(time, value.number);
   if (field.value.kind == ValueKind::kUnsigned) {
-    return out.counter(time, static_cast<uint64_t>(value.integer));
+    auto whole = static_cast<uint64_t>(value.integer);
+    rounded += is_rounded(whole);
+    return out.counter(time, whole);
   }
+  rounded += is_rounded(value.integer);
   out.counter(time, value.integer);
 }
 
@@ -222,36 +218,18 @@ PacketSequence& CounterWriter::track(const Sample& sample, const CounterField& f
   description.uuid = uuid;
   description.parent = scope_track(domain, sample.counter->scope);
   description.name = field.name;
-  std::string text = sample.counter->description;
-  append_line(text, field.semantics.limits);
-  if (!field.semantics.interpolation.empty()) {
-    append_line(text, "interpolation " + field.semantics.interpolation);
-  }
-  description.description = text;
+  description.description = field.description;
   CounterDescription unit;
   unit.unit = field.semantics.unit;
-  unit.multiplier = std::max<int64_t>(1, multiplier(field.semantics));
+  unit.multiplier = field.scale.multiplier;
   describe_counter(out_.bytes(), sequence_, description, unit);
   track.packets = std::make_unique<PacketSequence>(out_, uuid, kRealtime);
   return *track.packets;
 }
 
 uint64_t CounterWriter::scope_track(const LiveDomain& domain, uint64_t scope) {
-  uint64_t parent = uuids_.process();
   const std::vector<ScopeNode>* path = domain.find_scope(scope);
-  if (!path) return parent;
-  std::string so_far;
-  for (const ScopeNode& node : *path) {
-    so_far += '/' + node.text();
-    TrackDescription track;
-    track.uuid = uuids_.scope(so_far);
-    track.parent = parent;
-    std::string name = node.text();
-    track.name = name;
-    if (described_.insert(track.uuid).second) describe_track(out_.bytes(), sequence_, track);
-    parent = track.uuid;
-  }
-  return parent;
+  return path ? scopes_.path(*path) : uuids_.process();
 }
 
 }  // namespace nvtx_perfetto::live

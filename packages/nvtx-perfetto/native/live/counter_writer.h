@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "live/catalog.h"
 #include "live/layout.h"
 #include "live/record.h"
+#include "live/scope_tracks.h"
+#include "live/timeline.h"
 #include "live/track_uuids.h"
 #include "perfetto/packet_buffer.h"
 #include "perfetto/sequence.h"
@@ -20,7 +21,18 @@ namespace nvtx_perfetto::live {
 // field.
 class CounterWriter {
  public:
-  CounterWriter(LiveFile& file, const Catalog& catalog, PacketBuffer& out, uint32_t sequence);
+  struct Parts {
+    LiveFile& file;
+    const Catalog& catalog;
+    Timeline& timeline;
+    ScopeTracks& scopes;
+    PacketBuffer& out;
+    uint32_t sequence;  // of descriptors
+  };
+  explicit CounterWriter(const Parts& parts);
+
+  // Whether a record's times cannot be told before the recording ends.
+  bool waits(const RecordView& record) const;
 
   // One record of any counter kind. The record must stay until write().
   void add(const RecordView& record, int64_t realtime);
@@ -34,6 +46,8 @@ class CounterWriter {
   uint64_t samples = 0;
   uint64_t bad_ids = 0;
   uint64_t dropped = 0;
+  uint64_t untied = 0;
+  uint64_t rounded = 0;
 
  private:
   enum class Kind : uint8_t { kBytes, kInteger, kDouble, kNone };
@@ -50,7 +64,9 @@ class CounterWriter {
   };
 
   void add_batch(const RecordView& record, const LiveCounter& counter, int64_t realtime);
-  bool to_realtime(uint64_t time_domain, int64_t ticks, int64_t& realtime) const;
+  uint64_t time_domain_of(uint32_t domain, const LiveCounter& counter) const;
+  bool place(uint32_t domain, const LiveCounter& counter, int64_t ticks, int64_t& realtime);
+  bool place_row(uint32_t domain, const LiveCounter& counter, const Row& row, int64_t& realtime);
   void write_sample(const Sample& sample);
   void write_field(const Sample& sample, const CounterField& field);
   void write_none(PacketSequence& out, const Sample& sample, const CounterField& field);
@@ -60,13 +76,14 @@ class CounterWriter {
 
   LiveFile& file_;
   const Catalog& catalog_;
+  Timeline& timeline_;
+  ScopeTracks& scopes_;
   PacketBuffer& out_;
   const uint32_t sequence_;
   const TrackUuids uuids_;
   std::vector<Sample> samples_;
   std::vector<CounterState::Value> values_;
   std::vector<Track> tracks_;
-  std::unordered_set<uint64_t> described_;
 };
 
 }  // namespace nvtx_perfetto::live

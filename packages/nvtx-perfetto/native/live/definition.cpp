@@ -29,6 +29,11 @@ bool DefinitionWriter::append(const uint8_t* definitions, size_t size) {
   return true;
 }
 
+void DefinitionWriter::refuse(uint64_t much) {
+  auto& refused = file_.header().tallies[static_cast<size_t>(Tally::kRefused)];
+  refused.fetch_add(much, std::memory_order_relaxed);
+}
+
 bool DefinitionWriter::append_one(const uint8_t* definition, size_t size) {
   if (size > kMaxDefinition) return false;
   if (chunk_ < 0 && !next_chunk()) return false;

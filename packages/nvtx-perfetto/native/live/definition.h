@@ -23,6 +23,7 @@ enum class DefinitionKind : uint16_t {
   kEnum,
   kScope,
   kCounter,
+  kTimeDomain,
 };
 
 struct DefinitionHead {
@@ -45,6 +46,8 @@ class DefinitionWriter {
   DefinitionWriter(LiveFile& file, ChunkPool& pool) : file_(file), pool_(pool) {}
   // Whole definitions; false when there is no room for one of them.
   bool append(const uint8_t* definitions, size_t size);
+  // Counts definitions that were not written.
+  void refuse(uint64_t much);
 
  private:
   bool append_one(const uint8_t* definition, size_t size);

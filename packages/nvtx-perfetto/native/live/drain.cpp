@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "live/clock.h"
+#include "live/recovery.h"
 #include "perfetto/header.h"
 #include "perfetto/tracks.h"
 
@@ -19,14 +20,21 @@ const Checkpoint& counted(const LiveFile& file) {
   return file.header().checkpoints[file.header().active.load(std::memory_order_acquire)];
 }
 
+std::string spool_path(const LiveFile& file) {
+  const std::string& live = file.path();
+  return live.substr(0, live.size() - std::strlen(kLiveSuffix)) + kSpoolSuffix;
+}
+
 }  // namespace
 
 Drain::Drain(LiveFile& file, PartFile& part)
     : file_(file), part_(part),
       same_boot_(field_text(file.header().boot_id, sizeof(file.header().boot_id)) == boot_id()),
       uuids_(file.header().seed), ids_(std::max(1u, counted(file).next_sequence)), out_(part, ids_),
-      sequence_(ids_.next()), definitions_(file), events_(catalog_),
-      counters_(file, catalog_, out_, sequence_), state_(counted(file)), threads_(kMaxThreads) {}
+      sequence_(ids_.next()), definitions_(file), events_(catalog_), timeline_(file, catalog_),
+      scopes_(file, out_, sequence_),
+      counters_({file, catalog_, timeline_, scopes_, out_, sequence_}), state_(counted(file)),
+      spool_(spool_path(file), state_.spool_size), threads_(kMaxThreads) {}
 
 bool Drain::run(bool last) {
   freed_chunks_.clear();
@@ -35,6 +43,9 @@ bool Drain::run(bool last) {
   if (part_.failed() || part_.size() != state_.part_size) {
     if (!part_.cut(state_.part_size)) return false;
   }
+  if (!spool_.cut(state_.spool_size)) return false;
+  if (same_boot_) state_.clocks = read_clocks();
+  timeline_.read(state_.clocks);
   try {
     if (state_.part_size == 0) write_preamble();
     collect_spans();
@@ -46,11 +57,12 @@ bool Drain::run(bool last) {
     if (idle && !last && state_.part_size != 0) return true;
     write_spans();
     write_async();
+    bool good = !last || spool_.empty() || write_deferred();
     counters_.write();
     describe_threads(last);
     if (same_boot_) add_host_snapshot(out_.bytes(), sequence_, kRealtime);
     if (last) write_summary();
-    if (commit()) return true;
+    if (good && commit()) return true;
   } catch (...) {  // out of memory: as a failed write
   }
   forget();
@@ -63,7 +75,7 @@ void Drain::write_preamble() {
   if (same_boot_) add_host_snapshot(out_.bytes(), sequence_, kRealtime);
   describe_process(out_.bytes(), sequence_, uuids_.process(), header.pid,
                    field_text(header.process_name, sizeof(header.process_name)),
-                   field_text(header.label, sizeof(header.label)));
+                   field_text(header.label, sizeof(header.label)), header.process_start);
 }
 
 void Drain::collect_spans() {
@@ -133,9 +145,45 @@ void Drain::write_record(uint32_t slot, const RecordView& record) {
       if (record.id) async_.push_back({time, record, record.id->slot, head.domain, false});
       return;
     case kEnd: async_.push_back({time, record, head.text, head.domain, true}); return;
-    case kEventBatch: return;
-    default: counters_.add(record, time);
+    case kEventBatch:
+    case kEvent:
+    case kClockTie: return defer(slot, record);
+    default: counters_.waits(record) ? defer(slot, record) : counters_.add(record, time);
   }
+}
+
+void Drain::defer(uint32_t slot, const RecordView& record) {
+  thread(slot);
+  // Whatever names a thread by its id must find it, also after a death.
+  if (spool_.empty()) {
+    for (const auto& [tid, serial] : scopes_.threads()) spool_.add({serial, tid}, nullptr);
+  }
+  const ThreadSlot& shared = file_.slots()[slot];
+  spool_.add({shared.serial, shared.tid}, &record);
+}
+
+void Drain::note_thread(const Origin& origin) {
+  scopes_.know_thread(origin.tid, origin.serial);
+  if (!spool_.empty()) spool_.add(origin, nullptr);
+}
+
+// Places the events and samples that have waited. First comes what tells their times.
+bool Drain::write_deferred() {
+  deferred_ = std::make_unique<DeferredEvents>(DeferredEvents::Parts{
+      catalog_, timeline_, scopes_, part_, ids_, sequence_, uuids_.deferred_seed()});
+  if (!spool_.flush()) return false;
+  bool whole = spool_.read([this](const Origin& origin, const RecordView* record) {
+    scopes_.know_thread(origin.tid, origin.serial);
+    if (record && record->head->kind == kClockTie) timeline_.add_tie(*record);
+  });
+  timeline_.settle();
+  whole = whole && spool_.read([this](const Origin& origin, const RecordView* record) {
+    if (!record || record->head->kind == kClockTie) return;
+    bool event = record->head->kind == kEvent || record->head->kind == kEventBatch;
+    event ? deferred_->add(origin, *record) : counters_.add(*record, realtime(record->head->time));
+  });
+  if (whole) deferred_->finish();
+  return whole;
 }
 
 void Drain::collect_late_ends() {
@@ -178,6 +226,7 @@ Drain::Thread& Drain::thread(uint32_t slot) {
     found.tracks.clear();
     found.serial = shared.serial;
     found.open = shared.open[file_.header().active.load(std::memory_order_relaxed)];
+    note_thread({shared.serial, shared.tid});
   }
   return found;
 }
@@ -211,8 +260,9 @@ PacketSequence& Drain::lane(uint32_t slot, uint32_t domain) {
 
 bool Drain::commit() {
   state_.repaired_texts = std::max(state_.repaired_texts, events_.repaired_texts());
-  if (!out_.flush() || part_.failed()) return false;
+  if (!out_.flush() || part_.failed() || !spool_.flush()) return false;
   state_.part_size = part_.size();
+  state_.spool_size = spool_.size();
   state_.next_sequence = ids_.next();
   state_.samples += counters_.samples;
   state_.bad_ids += counters_.bad_ids;
@@ -240,6 +290,8 @@ void Drain::forget() {
   out_.bytes().clear();
   for (Thread& one : threads_) one = Thread();
   lanes_.clear();
+  scopes_.forget();
+  deferred_.reset();
   counters_.forget();
   freed_chunks_.clear();
   freed_slots_.clear();

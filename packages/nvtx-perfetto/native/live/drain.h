@@ -9,11 +9,15 @@
 
 #include "live/catalog.h"
 #include "live/counter_writer.h"
+#include "live/deferred_events.h"
 #include "live/definition.h"
 #include "live/event_writer.h"
 #include "live/live_file.h"
 #include "live/part_file.h"
 #include "live/range_table.h"
+#include "live/scope_tracks.h"
+#include "live/spool.h"
+#include "live/timeline.h"
 #include "live/track_uuids.h"
 #include "perfetto/packet_buffer.h"
 #include "perfetto/sequence.h"
@@ -33,6 +37,14 @@ class Drain {
   bool pass() { return run(false); }
   // The last pass: also describes all threads and adds the summary.
   bool finish() { return run(true); }
+
+  // Why the last pass could not be written.
+  const std::string& problem() const {
+    return spool_.problem().empty() ? part_.problem() : spool_.problem();
+  }
+  // Once all is in the part.
+  void remove_spool() { spool_.remove(); }
+  void abandon_in_child() { spool_.abandon_in_child(); }
 
   // What the last successful pass has made free; only a live owner cares.
   const std::vector<uint32_t>& freed_chunks() const { return freed_chunks_; }
@@ -65,12 +77,16 @@ class Drain {
   void collect_slot(uint32_t index, ThreadSlot& slot);
   void write_spans();
   void write_record(uint32_t slot, const RecordView& record);
+  void defer(uint32_t slot, const RecordView& record);
+  void note_thread(const Origin& origin);
+  bool write_deferred();
   void collect_late_ends();
   void write_async();
   void describe_threads(bool last);
   void describe_thread(uint32_t index, ThreadSlot& slot);
   void describe_thread_track(const ThreadSlot& slot, const std::string& name);
   uint64_t tally(Tally kind) const;
+  uint64_t total(Count count);
   uint64_t left_open();
   std::string settled_name(ThreadSlot& slot);
   void refresh_names();
@@ -95,8 +111,12 @@ class Drain {
   Catalog catalog_;
   DefinitionReader definitions_;
   EventWriter events_;
+  Timeline timeline_;
+  ScopeTracks scopes_;
   CounterWriter counters_;
   Checkpoint state_;
+  Spool spool_;
+  std::unique_ptr<DeferredEvents> deferred_;
   std::vector<Thread> threads_;
   std::unordered_map<uint64_t, std::unique_ptr<PacketSequence>> lanes_;
   std::vector<Span> spans_;

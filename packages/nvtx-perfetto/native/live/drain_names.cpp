@@ -122,23 +122,40 @@ uint64_t Drain::left_open() {
   }
 }
 
+// What live recording and the events that waited have of one kind.
+uint64_t Drain::total(Count count) {
+  uint64_t waited = deferred_ ? deferred_->summary().get(count) : 0;
+  switch (count) {
+    case Count::kEvents: return waited + state_.events;
+    case Count::kCounterSamples: return waited + state_.samples + counters_.samples;
+    case Count::kRangesLeftOpen: return waited + left_open();
+    case Count::kDroppedRanges: return waited + tally(Tally::kDropped);
+    case Count::kDroppedTimes: return waited + state_.dropped + counters_.dropped;
+    case Count::kDroppedUntied: return waited + counters_.untied;
+    case Count::kRoundedCounters: return waited + counters_.rounded;
+    case Count::kUnmatchedPops: return waited + tally(Tally::kUnmatchedPop);
+    case Count::kInheritedPops: return waited + tally(Tally::kInheritedPop);
+    case Count::kUnmatchedEnds: return waited + tally(Tally::kUnknownEnd);
+    case Count::kBadIds:
+      return waited + tally(Tally::kBadHandle) + state_.bad_ids + counters_.bad_ids +
+             events_.bad_handles() + catalog_.bad_definitions() + timeline_.bad_ids();
+    case Count::kCutMessages: return waited + tally(Tally::kCut);
+    case Count::kRepairedTexts: return waited + events_.repaired_texts();
+    case Count::kUnsupportedCalls: return waited + tally(Tally::kUnsupported);
+    case Count::kBadSyncPoints: return waited + timeline_.bad_points();
+    case Count::kClockResidualNs: return timeline_.residual();
+    default: return waited;
+  }
+}
+
 void Drain::write_summary() {
-  const std::pair<std::string, uint64_t> counts[] = {
-      {count_name(Count::kEvents), state_.events},
-      {count_name(Count::kCounterSamples), state_.samples + counters_.samples},
-      {count_name(Count::kRangesLeftOpen), left_open()},
-      {count_name(Count::kDroppedRanges),
-       tally(Tally::kDropped) + state_.dropped + counters_.dropped},
-      {count_name(Count::kUnmatchedPops), tally(Tally::kUnmatchedPop)},
-      {count_name(Count::kInheritedPops), tally(Tally::kInheritedPop)},
-      {count_name(Count::kUnmatchedEnds), tally(Tally::kUnknownEnd)},
-      {count_name(Count::kBadIds), tally(Tally::kBadHandle) + state_.bad_ids + counters_.bad_ids +
-                                       events_.bad_handles() + catalog_.bad_definitions()},
-      {count_name(Count::kCutMessages), tally(Tally::kCut)},
-      {count_name(Count::kRepairedTexts), events_.repaired_texts()},
-      {"reentered_calls", tally(Tally::kReentered)},
-      {count_name(Count::kUnsupportedCalls), tally(Tally::kUnsupported)},
-  };
+  std::vector<std::pair<std::string, uint64_t>> counts;
+  for (size_t i = 0; i < static_cast<size_t>(Count::kCount); ++i) {
+    auto count = static_cast<Count>(i);
+    counts.emplace_back(count_name(count), total(count));
+  }
+  counts.emplace_back("reentered_calls", tally(Tally::kReentered));
+  counts.emplace_back("refused_definitions", tally(Tally::kRefused));
   TrackDescription track;
   track.uuid = uuids_.summary();
   track.name = "nvtx-perfetto summary";

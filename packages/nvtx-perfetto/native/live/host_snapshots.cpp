@@ -74,6 +74,14 @@ void HostSnapshots::add(size_t input, std::string_view snapshot) {
   if (kind == Kind::kHost && host.times[kRealtime] && host.times[kBoottime]) host_.push_back(host);
 }
 
+bool HostSnapshots::may_match(size_t a, size_t b) const {
+  return std::none_of(host_.begin(), host_.end(), [&](const Snapshot& one) {
+    return one.input == a && std::any_of(host_.begin(), host_.end(), [&](const Snapshot& other) {
+             return other.input == b && !same_host({one, other});
+           });
+  });
+}
+
 bool HostSnapshots::same_host(const std::vector<Snapshot>& snapshots) const {
   return std::all_of(snapshots.begin(), snapshots.end(), [&](const Snapshot& one) {
     int64_t difference = one.offset() - snapshots.front().offset();

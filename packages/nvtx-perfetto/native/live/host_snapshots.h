@@ -25,6 +25,8 @@ class HostSnapshots {
   uint64_t primary(size_t input) const {
     return input < inputs_.size() ? inputs_[input].primary : 0;
   }
+  // False when two inputs are sure to be of different hosts.
+  bool may_match(size_t a, size_t b) const;
 
  private:
   static constexpr int kClocks = 7;  // ids of the built-in clocks are below

@@ -16,7 +16,7 @@
 namespace nvtx_perfetto::live {
 
 constexpr char kMagic[8] = {'N', 'V', 'T', 'X', 'L', 'I', 'V', 'E'};
-constexpr uint32_t kLayoutVersion = 1;
+constexpr uint32_t kLayoutVersion = 2;
 
 constexpr size_t kPage = 4096;
 constexpr size_t kChunkSize = 256 << 10;
@@ -39,6 +39,7 @@ enum class Tally : uint8_t {
   kCut,          // messages and payloads over kMaxText
   kReentered,    // calls from a signal handler that interrupted a call
   kUnsupported,  // calls that are accepted and have no meaning here
+  kRefused,      // definitions that found no room
   kCount
 };
 constexpr size_t kTallies = static_cast<size_t>(Tally::kCount);
@@ -91,10 +92,19 @@ struct CounterState {
   Value value[2];
 };
 
+// The machine's clocks at one moment, in ns, and the processor's counter.
+struct ClockReading {
+  int64_t boottime;
+  int64_t monotonic;
+  int64_t monotonic_raw;
+  int64_t ticks;
+};
+
 // How far a drain has come. There are two, written in turn: what the inactive one says
 // counts for nothing, so that a death in the middle of a drain neither loses nor doubles an event.
 struct Checkpoint {
   uint64_t part_size;
+  uint64_t spool_size;
   uint32_t next_sequence;
   uint32_t unused;
   uint64_t events;
@@ -102,7 +112,8 @@ struct Checkpoint {
   uint64_t repaired_texts;
   uint64_t bad_ids;
   uint64_t left_open;  // ranges of threads that have ended
-  uint64_t dropped;    // rows of batches that lie on no known clock
+  uint64_t dropped;    // samples whose times cannot be written
+  ClockReading clocks;
 };
 
 struct FileHeader {
@@ -111,10 +122,10 @@ struct FileHeader {
   uint32_t chunk_limit;
   int32_t pid;
   int32_t parent;
-  uint64_t seed;                              // of track ids
-  int64_t realtime_offset;                    // REALTIME minus BOOTTIME, ns
-  std::atomic<int64_t> monotonic_offset;      // REALTIME minus MONOTONIC, ns, at the last drain
-  std::atomic<int64_t> monotonic_raw_offset;  // REALTIME minus MONOTONIC_RAW
+  uint64_t seed;            // of track ids
+  int64_t realtime_offset;  // REALTIME minus BOOTTIME, ns
+  int64_t process_start;    // REALTIME ns; 0: unknown
+  ClockReading first_clocks;
   char boot_id[40];
   char host[72];
   char process_name[256];

@@ -34,21 +34,6 @@ bool same_text(const char* field, size_t capacity, const std::string& text) {
 
 }  // namespace
 
-std::string boot_id() {
-  char text[64] = {};
-  int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return {};
-  ssize_t size = ::read(fd, text, sizeof(text) - 1);
-  ::close(fd);
-  if (size <= 0) return {};
-  return std::string(text, strcspn(text, "\n"));
-}
-
-std::string host_name() {
-  char text[72] = {};
-  return ::gethostname(text, sizeof(text) - 1) == 0 ? std::string(text) : std::string();
-}
-
 std::string LiveFile::create(const std::string& path, uint32_t chunk_limit) {
   path_ = path;
   limit_ = chunk_limit;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "io/host.h"
 #include "live/layout.h"
 
 namespace nvtx_perfetto::live {
@@ -61,8 +62,5 @@ class LiveFile {
   uint32_t limit_ = 0;
   int fd_ = -1;
 };
-
-std::string boot_id();
-std::string host_name();
 
 }  // namespace nvtx_perfetto::live

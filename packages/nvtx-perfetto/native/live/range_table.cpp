@@ -21,7 +21,8 @@ RangeSlot* find_range(const LiveFile& file, uint32_t slot) {
 
 RangeTable::RangeTable(LiveFile& file, ChunkPool& pool, uint32_t first_generation)
     : file_(file), pool_(pool), first_generation_(first_generation & ~1u),
-      next_(new std::atomic<uint32_t>[kMaxRangeChunks * kRangesPerChunk]()) {}
+      // Not cleared: a slot's entry is written before it is read, and most slots are never used.
+      next_(new std::atomic<uint32_t>[kMaxRangeChunks * kRangesPerChunk]) {}
 
 RangeSlot* RangeTable::find(uint32_t slot) const { return find_range(file_, slot); }
 

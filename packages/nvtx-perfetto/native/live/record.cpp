@@ -37,7 +37,7 @@ bool parse_record(const uint8_t* at, const uint8_t* end, RecordView& view) {
   Walk walk(at, end);
   view = {};
   view.head = walk.take<Record>();
-  if (!view.head || view.head->kind < kPush || view.head->kind > kEventBatch) return false;
+  if (!view.head || view.head->kind < kPush || view.head->kind > kLastKind) return false;
   uint8_t flags = view.head->flags;
   if (flags & kAttributes) view.attributes = walk.take<AttributesExtra>();
   if (flags & kValue) view.value = walk.take<ValueExtra>();

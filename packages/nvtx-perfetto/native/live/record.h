@@ -29,6 +29,9 @@ enum RecordKind : uint8_t {
   kCounterNoValue,  // value: the reason
   kCounterBatch,    // bytes: CounterBatchHead, samples, times
   kEventBatch,      // bytes: EventBatchHead, rows
+  kEvent,           // bytes: payloads that make an event with times of its own
+  kClockTie,        // bytes: ClockTieHead, nvtxSyncPoint_t each
+  kLastKind = kClockTie
 };
 
 enum RecordFlag : uint8_t {
@@ -82,6 +85,12 @@ struct EventBatchHead {
   uint64_t schema;
   uint64_t scope;
   uint64_t flags;
+  uint64_t row_size;
+};
+struct ClockTieHead {
+  uint64_t from;  // time domains of the record's domain
+  uint64_t to;
+  double slope;  // 0: the points alone tie
 };
 
 constexpr size_t kPopSize = sizeof(Record);

@@ -11,6 +11,7 @@
 #include "live/registry.h"
 #include "live/session.h"
 #include "live/thread_writer.h"
+#include "live/timer_sources.h"
 
 namespace nvtx_perfetto::live {
 
@@ -25,6 +26,7 @@ class Recorder {
   static Recorder* existing() { return instance_.load(std::memory_order_acquire); }
 
   Registry& registry() { return registry_; }
+  TimerSources& timers() { return timers_; }
 
   // The calling thread's buffer; null when nothing is recorded (any more).
   ThreadWriter* writer() {
@@ -60,6 +62,7 @@ class Recorder {
   const Configuration configuration_;
   const int64_t realtime_offset_;
   Registry registry_;
+  TimerSources timers_;
   std::atomic<Session*> session_{nullptr};
   std::atomic<State> state_{State::kFresh};
   std::mutex opening_;

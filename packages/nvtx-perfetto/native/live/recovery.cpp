@@ -54,10 +54,11 @@ Recovered recover(const std::string& live_path, std::string& problem) {
   bool written = drain.finish();
   if (!part.close()) written = false;
   if (!written) {
-    problem = part.problem();
+    problem = drain.problem();
     return Recovered::kFailed;
   }
   file.remove();
+  drain.remove_spool();
   return Recovered::kDrained;
 }
 

@@ -7,6 +7,7 @@ namespace nvtx_perfetto::live {
 
 constexpr char kPartSuffix[] = ".part";
 constexpr char kLiveSuffix[] = ".live";
+constexpr char kSpoolSuffix[] = ".deferred";
 
 enum class Recovered {
   kDrained,  // the part is whole now, and the live file gone

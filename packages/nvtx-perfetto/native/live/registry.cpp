@@ -54,7 +54,7 @@ uint64_t Registry::create_domain(std::string_view name) {
       domain_names_.emplace(key, index);
       if (!write(DefinitionKind::kDomain, 0, index, name)) domains_[index].enabled = false;
     } else {
-      refused_.fetch_add(1, std::memory_order_relaxed);
+      refuse();
     }
   }
   Domain& domain = domains_[index];
@@ -92,7 +92,21 @@ uint64_t Registry::define(DefinitionKind kind, uint32_t domain, uint64_t id, std
                           uint64_t dynamic_start) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (id == 0 && dynamic_start != 0) id = dynamic_start + next_dynamic_++;
-  return write(kind, domain, id, body) ? id : 0;
+  if (!write(kind, domain, id, body)) return 0;
+  learn_layout(kind, domain, id, body);
+  return id;
+}
+
+void Registry::learn_layout(DefinitionKind kind, uint32_t domain, uint64_t id,
+                            std::string_view body) {
+  bool layout = kind == DefinitionKind::kSchema || kind == DefinitionKind::kEnum ||
+                kind == DefinitionKind::kCounter;
+  if (!layout) return;
+  DefinitionHead head{};
+  head.kind = static_cast<uint16_t>(kind);
+  head.domain = static_cast<uint16_t>(domain);
+  head.id = id;
+  layouts_.apply(head, body);
 }
 
 bool Registry::write(DefinitionKind kind, uint32_t domain, uint64_t id, std::string_view body) {
@@ -104,27 +118,32 @@ bool Registry::write(DefinitionKind kind, uint32_t domain, uint64_t id, std::str
     room = !writer_ || writer_->append(log_.data() + before, log_.size() - before);
     if (!room) log_.truncate(before);
   }
-  if (!room) refused_.fetch_add(1, std::memory_order_relaxed);
+  if (!room) refuse();
   return room;
 }
 
-void Registry::note_size(uint32_t domain, uint64_t id, size_t size) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  sizes_[size_key(domain, id)] = size;
+void Registry::refuse() {
+  ++refused_;
+  if (writer_) writer_->refuse(1);
 }
 
-size_t Registry::size_of(uint32_t domain, uint64_t id) {
+size_t Registry::row_size(uint32_t domain, uint64_t schema) {
   std::lock_guard<std::mutex> lock(mutex_);
-  auto found = sizes_.find(size_key(domain, id));
-  return found == sizes_.end() ? 0 : found->second;
+  const Schema* found = layouts_.domain(domain).find_schema(schema);
+  return found && found->fixed ? found->size : 0;
+}
+
+size_t Registry::sample_size(uint32_t domain, uint32_t counter) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const LiveCounter* found = layouts_.domain(domain).find_counter(counter);
+  return found ? found->sample_size : 0;
 }
 
 void Registry::mirror_to(DefinitionWriter* writer) {
   std::lock_guard<std::mutex> lock(mutex_);
   writer_ = writer;
-  if (writer_ && !writer_->append(log_.data(), log_.size())) {
-    refused_.fetch_add(1, std::memory_order_relaxed);
-  }
+  if (writer_) writer_->refuse(refused_);
+  if (writer_ && !writer_->append(log_.data(), log_.size())) refuse();
 }
 
 }  // namespace nvtx_perfetto::live

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "io/byte_buffer.h"
+#include "live/catalog.h"
 #include "live/definition.h"
 #include "live/layout.h"
 
@@ -68,16 +69,15 @@ class Registry {
   uint64_t define(DefinitionKind kind, uint32_t domain, uint64_t id, std::string_view body,
                   uint64_t dynamic_start = 0);
 
-  // Bytes of one payload of a schema or one sample of a counter, as far as they are fixed.
-  void note_size(uint32_t domain, uint64_t id, size_t size);
-  // 0 when it is not known.
-  size_t size_of(uint32_t domain, uint64_t id);
+  // Bytes of one payload of a schema or of one sample of a counter; 0 when that depends on the
+  // data, or there is none of this id.
+  size_t row_size(uint32_t domain, uint64_t schema);
+  size_t sample_size(uint32_t domain, uint32_t counter);
 
   // From now on new definitions go to `writer` too; those so far go there at once.
   void mirror_to(DefinitionWriter* writer);
   // In a forked child, with the mutex held: the parent's writer is not there.
   void forget_mirror() { writer_ = nullptr; }
-  uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
 
   // To be held over a fork, so that the child finds the registry whole.
   std::mutex& mutex() { return mutex_; }
@@ -92,21 +92,21 @@ class Registry {
     bool enabled = true;
   };
   uint64_t handle_of(uint32_t index) const;
-  // Ids are below 2^48 for as long as a process can register.
-  static uint64_t size_key(uint32_t domain, uint64_t id) { return uint64_t{domain} << 48 | id; }
   bool write(DefinitionKind kind, uint32_t domain, uint64_t id, std::string_view body);
+  void learn_layout(DefinitionKind kind, uint32_t domain, uint64_t id, std::string_view body);
+  void refuse();
 
   const DomainFilter filter_;
   std::mutex mutex_;
   // generation << 1 | enabled
   std::atomic<uint64_t> state_[kMaxDomains] = {};
   std::atomic<uint32_t> strings_{0};
-  std::atomic<uint64_t> refused_{0};
   std::vector<Domain> domains_;
   std::unordered_map<std::string, uint32_t> domain_names_;
   std::unordered_map<std::string, uint64_t> texts_;
-  std::unordered_map<uint64_t, size_t> sizes_;
+  Catalog layouts_;  // of schemas, enums and counters
   uint64_t next_dynamic_ = 1;
+  uint64_t refused_ = 0;
   ByteBuffer log_;
   DefinitionWriter* writer_ = nullptr;
 };

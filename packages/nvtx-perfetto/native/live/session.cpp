@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -58,6 +59,22 @@ std::string process_name() {
   return name;
 }
 
+// When this process began, which an exec does not change: ns since the machine's start.
+int64_t process_start() {
+  char text[1024];
+  int fd = ::open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  ssize_t size = ::read(fd, text, sizeof(text) - 1);
+  ::close(fd);
+  text[std::max<ssize_t>(size, 0)] = '\0';
+  // The name, which may hold anything, ends at the last parenthesis; 20 fields on (proc(5)).
+  const char* at = std::strrchr(text, ')');
+  for (int field = 0; at && field < 20; ++field) at = std::strchr(at + 1, ' ');
+  int64_t ticks = at ? std::strtoll(at, nullptr, 10) : 0;
+  int64_t rate = ::sysconf(_SC_CLK_TCK);
+  return rate > 0 ? ticks * (1'000'000'000 / rate) : 0;
+}
+
 }  // namespace
 
 std::string Session::open(const Configuration& configuration, int64_t realtime_offset,
@@ -103,8 +120,9 @@ void Session::fill_header(const Configuration& configuration, int64_t realtime_o
   header.parent = ::getppid();
   header.seed = random_bits();
   header.realtime_offset = realtime_offset;
-  header.monotonic_offset.store(realtime_offset - clock_offset(CLOCK_MONOTONIC));
-  header.monotonic_raw_offset.store(realtime_offset - clock_offset(CLOCK_MONOTONIC_RAW));
+  int64_t start = process_start();
+  header.process_start = start > 0 ? start + realtime_offset : 0;
+  header.first_clocks = read_clocks();
   copy_text(header.boot_id, sizeof(header.boot_id), boot_id());
   copy_text(header.host, sizeof(header.host), host_name());
   copy_text(header.process_name, sizeof(header.process_name), process_name());
@@ -137,8 +155,6 @@ bool Session::flush() {
   std::lock_guard<std::mutex> lock(draining_);
   if (!drain_) return false;
   ended_threads_.store(0, std::memory_order_relaxed);
-  FileHeader& header = file_.header();
-  header.monotonic_raw_offset.store(header.realtime_offset - clock_offset(CLOCK_MONOTONIC_RAW));
   if (!drain_->pass()) return false;
   recycle();
   return true;
@@ -202,14 +218,16 @@ std::string Session::finish(Registry& registry) {
   stop_thread();
   std::lock_guard<std::mutex> lock(draining_);
   bool written = drain_->finish();
-  drain_.reset();
-  std::string problem = written ? note_ : part_.problem();
+  std::string problem = written ? note_ : drain_->problem();
   if (!part_.close() && written) problem = part_.problem();
   if (!written) {
+    drain_.reset();
     // The events stay in the live file, for a join once there is room again.
     return problem + "; what was recorded is kept in " + file_.path();
   }
   file_.remove();
+  drain_->remove_spool();
+  drain_.reset();
   if (claim_.held() && !claim_.fulfil(part_.path())) {
     problem = "moving " + part_.path() + " to " + output_ + " failed: " + std::strerror(errno);
   }
@@ -219,6 +237,7 @@ std::string Session::finish(Registry& registry) {
 void Session::abandon_in_child() {
   file_.abandon_in_child();
   part_.abandon_in_child();
+  if (drain_) drain_->abandon_in_child();
   claim_.give_up();
 }
 

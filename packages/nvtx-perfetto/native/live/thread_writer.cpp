@@ -304,6 +304,15 @@ void ThreadWriter::mark(uint32_t domain, const EventInput& event) {
   commit(padded16(shape.size));
 }
 
+void ThreadWriter::submit(uint32_t domain, const EventInput& event) {
+  Shape shape;
+  measure(event, shape);
+  uint8_t* at = place(padded16(shape.size), reserved());
+  if (!at) return tally(Tally::kDropped);
+  put(shape, kEvent, domain, event, at, boottime());
+  commit(padded16(shape.size));
+}
+
 uint64_t ThreadWriter::start(uint32_t domain, const EventInput& event) {
   Shape shape;
   measure(event, shape);

@@ -41,6 +41,9 @@ class ThreadWriter {
   uint64_t start(uint32_t domain, const EventInput& event);
   void end(uint64_t id, const nvtxPayloadData_t* payloads, size_t count);
 
+  // An event whose payloads bring its times along.
+  void submit(uint32_t domain, const EventInput& event);
+
   // A sample: `bytes` of a group, or the bits of one number.
   void sample(RecordKind kind, uint32_t domain, uint32_t counter, uint64_t bits);
   void sample_bytes(uint32_t domain, uint32_t counter, const void* bytes, size_t size);

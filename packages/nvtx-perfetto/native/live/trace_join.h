@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nvtx_perfetto::live {
@@ -18,11 +19,19 @@ struct JoinReport {
   std::map<std::string, uint64_t> counts;  // all summaries, added up
 };
 
+// A trace, and how many of its bytes count.
+struct JoinInput {
+  JoinInput(std::string trace, uint64_t bytes = UINT64_MAX)
+      : path(std::move(trace)), limit(bytes) {}
+  std::string path;
+  uint64_t limit;
+};
+
 // Puts traces into one: each gets packet sequence ids of its own, and what follows its last whole
 // packet is left out. Parts, writer traces and earlier joins alike.
 //
 // The output appears whole or not at all. Returns what went wrong, or nothing.
-std::string join_traces(const std::vector<std::string>& inputs, const std::string& output,
+std::string join_traces(const std::vector<JoinInput>& inputs, const std::string& output,
                         bool overwrite, JoinReport& report);
 
 }  // namespace nvtx_perfetto::live

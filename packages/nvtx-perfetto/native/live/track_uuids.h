@@ -27,7 +27,10 @@ class TrackUuids {
     return mix(6, hash, 0);
   }
   uint64_t summary() const { return mix(7, 0, 0); }
-  uint64_t batch(uint64_t number) const { return mix(8, number, 0); }
+  uint64_t other_process(uint64_t pid) const { return mix(8, pid, 0); }
+  uint64_t other_thread(uint64_t pid, uint64_t tid) const { return mix(9, pid, tid); }
+  // Where the ids of deferred events' lanes begin.
+  uint64_t deferred_seed() const { return mix(10, 0, 0); }
 
  private:
   uint64_t mix(uint64_t kind, uint64_t a, uint64_t b) const {

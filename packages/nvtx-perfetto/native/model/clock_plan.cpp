@@ -48,6 +48,16 @@ ClockPlan::Verdict ClockPlan::admit(ClockKey key, bool own, std::string& problem
   return Verdict::kRefused;
 }
 
+bool ClockPlan::outranks(ClockKey key) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return key == builtin_key(kRealtime) && trace_ != key && ties_.tied(trace_, key);
+}
+
+void ClockPlan::lead(ClockKey key) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  trace_ = key;
+}
+
 void ClockPlan::add_point(ClockKey a, ClockKey b, int64_t time_a, int64_t time_b) {
   std::lock_guard<std::mutex> lock(mutex_);
   ties_.add_point(a, b, time_a, time_b);
@@ -57,6 +67,21 @@ void ClockPlan::add_factor(ClockKey from, ClockKey to, double slope, int64_t at_
                            int64_t at_to) {
   std::lock_guard<std::mutex> lock(mutex_);
   ties_.add_factor(from, to, slope, at_from, at_to);
+}
+
+void ClockPlan::add_host_times(const HostTimes& times) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto& first = times.readings[0];
+  for (const auto& reading : times.readings) {
+    if (reading.clock == first.clock) continue;
+    ties_.add_point(builtin_key(first.clock), builtin_key(reading.clock), first.time, reading.time);
+  }
+}
+
+bool ClockPlan::carry(ClockKey from, ClockKey to, int64_t& time) const {
+  if (from == to) return true;
+  std::lock_guard<std::mutex> lock(mutex_);
+  return ties_.tied(from, to) && convert(ties_.path(from, to), time, time);
 }
 
 void ClockPlan::note_time(ClockKey key, int64_t time) {

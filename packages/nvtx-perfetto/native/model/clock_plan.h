@@ -33,8 +33,16 @@ class ClockPlan {
   // (a registered domain). `problem` says why it is refused.
   Verdict admit(ClockKey key, bool own, std::string& problem);
 
+  // Whether the trace belongs on this clock rather than on the one it began with: REALTIME goes
+  // before any other that is tied to it.
+  bool outranks(ClockKey key) const;
+  // From now on the trace is on this clock.
+  void lead(ClockKey key);
+
   void add_point(ClockKey a, ClockKey b, int64_t time_a, int64_t time_b);
   void add_factor(ClockKey from, ClockKey to, double slope, int64_t at_from, int64_t at_to);
+  // This machine's clocks at one moment.
+  void add_host_times(const HostTimes& times);
   // A time seen on a clock that waits, for clocks that start at 0.
   void note_time(ClockKey key, int64_t time);
 
@@ -46,8 +54,14 @@ class ClockPlan {
   // The same for a source whose key is the target's; good at any time.
   bool place_direct(const TimeSource& source, int64_t ticks, int64_t& time) const {
     if (!source.identity()) return place_scaled(source, ticks, time);
-    return in_file_range(ticks, time);
+    return place_nanoseconds(ticks, time);
   }
+  // The same for a source that counts the target's nanoseconds.
+  bool place_nanoseconds(int64_t time, int64_t& out) const { return in_file_range(time, out); }
+
+  // Moves a time of the file from one built-in clock to another that the host's times tie to
+  // it; false when nothing does.
+  bool carry(ClockKey from, ClockKey to, int64_t& time) const;
 
   int64_t time_offset() const { return rules_.time_offset; }
   ClockKey trace_clock() const;
@@ -65,7 +79,7 @@ class ClockPlan {
   bool in_file_range(int64_t time, int64_t& out) const {
     bool good =
         !__builtin_add_overflow(time, rules_.time_offset, &out) && out >= 0 && out != INT64_MAX;
-    if (!good) summary_.add(Count::kDroppedTimes);
+    if (__builtin_expect(!good, 0)) summary_.add(Count::kDroppedTimes);
     return good;
   }
   const Conversion& conversion(ClockKey from, ClockKey to) const;

@@ -9,85 +9,43 @@
 namespace nvtx_perfetto {
 namespace {
 
-// A double, which is what the engine holds, is exact up to here.
-constexpr int64_t kExact = int64_t{1} << 53;
 // Tags of kept records: 0 a sample, else 1 + the reason it has no value.
 constexpr uint32_t kSample = 0;
-
-std::string describe(const Counter& counter, const SchemaEntry& entry,
-                     const CounterSemantics& semantics) {
-  std::string text = entry.description.empty() ? counter.description : entry.description;
-  auto add = [&text](const char* what, const std::string& value) {
-    if (value.empty()) return;
-    if (!text.empty()) text += "; ";
-    text += std::string(what) + value;
-  };
-  add("limits: ", semantics.limits);
-  add("interpolation: ", semantics.interpolation);
-  return text;
-}
 
 bool is_unsigned_word(const TypeInfo& type) {
   return type.kind == ValueKind::kUnsigned && type.size == 8;
 }
 
-double normalizer(const TypeInfo& type) {
-  if (!is_integer(type.kind)) return 1;
-  int bits = type.size * 8 - (type.kind == ValueKind::kSigned ? 1 : 0);
-  return 1 / (std::ldexp(1.0, bits) - 1);
-}
-
 }  // namespace
 
 CounterTracks::CounterTracks(const Workshop& shop, PacketBuffer& out, const Counter& counter,
-                             uint64_t parent, uint32_t clock)
-    : shop_(shop), out_(out), counter_(counter), parent_(parent), clock_(clock),
+                             uint64_t parent, uint32_t clock, uint64_t owner)
+    : shop_(shop), out_(out), counter_(counter), parent_(parent), clock_(clock), owner_(owner),
       kept_(shop.budget, shop.spill) {
-  add_fields(*counter.schema, 0, counter.name);
-}
-
-// Groups inside a group go by their path: `group.inner.field`, `group.list[0]`.
-void CounterTracks::add_fields(const Schema& schema, size_t base, const std::string& prefix) {
-  for (size_t i = 0; i < schema.entries.size(); ++i) {
-    const SchemaEntry& entry = schema.entries[i];
-    bool time = &schema == counter_.schema && static_cast<int>(i) == counter_.timestamp;
-    if (time || !(entry.nested || is_number(entry.value.kind))) continue;
-    std::string name = schema.is_wrapper() ? prefix : prefix + "." + entry.name;
-    bool array = entry.array == ArrayKind::kFixed;
-    for (uint64_t k = 0; k < (array ? entry.count : 1); ++k) {
-      size_t offset = base + static_cast<size_t>(std::max<int64_t>(0, entry.offset)) +
-                      static_cast<size_t>(k) * entry.element_size();
-      std::string full = array ? name + "[" + std::to_string(k) + "]" : name;
-      entry.nested ? add_fields(*entry.nested, offset, full) : add_field(entry, offset, full);
-    }
+  for (const CounterPlace& place :
+       counter_places(*counter.schema, counter.timestamp, counter.name)) {
+    add_field(place);
   }
 }
 
-void CounterTracks::add_field(const SchemaEntry& entry, size_t offset, const std::string& name) {
+void CounterTracks::add_field(const CounterPlace& place) {
+  const SchemaEntry& entry = *place.entry;
   const CounterSemantics& semantics = entry.counter.given ? entry.counter : counter_.semantics;
+  CounterScale scale = counter_scale(semantics, entry.value);
   CounterDescription description;
   description.unit = semantics.unit;
-  bool multiplier = semantics.numerator % semantics.denominator == 0 &&
-                    semantics.numerator / semantics.denominator <= INT64_MAX;
-  if (multiplier) {
-    description.multiplier = static_cast<int64_t>(semantics.numerator / semantics.denominator);
-  }
+  description.multiplier = scale.multiplier;
+  std::string text = describe_counter_semantics(
+      entry.description.empty() ? counter_.description : entry.description, semantics);
   uint64_t track =
-      shop_.tracks.add_counter(parent_, name, describe(counter_, entry, semantics), description);
+      shop_.tracks.counter(parent_, place.name, text, description, owner_ + fields_.size());
   auto field = std::make_unique<Field>(out_, track, clock_);
   field->type = entry.value;
-  field->offset = offset;
+  field->offset = place.offset;
   field->delta = semantics.delta;
   field->whole = is_integer(entry.value.kind);
-  if (!multiplier) {
-    field->factor =
-        static_cast<double>(semantics.numerator) / static_cast<double>(semantics.denominator);
-  }
-  if (semantics.normalize) {
-    // The least signed value is one further from 0 than the greatest.
-    field->least = -field->factor;
-    field->factor *= normalizer(entry.value);
-  }
+  field->factor = scale.factor;
+  field->least = scale.least;
   field->plain = field->delta != DeltaKind::kDelta && field->factor == 1;
   fields_.push_back(std::move(field));
 }
@@ -99,8 +57,8 @@ bool CounterTracks::open_for_samples(size_t count) {
 }
 
 void CounterTracks::write_whole(Field& field, int64_t time, int64_t value) {
-  field.has_last = true;
-  field.last = value;
+  field.last.known = true;
+  field.last.whole = value;
   bool as_unsigned = is_unsigned_word(field.type);
   if (field.factor != 1) {
     double number = as_unsigned ? static_cast<double>(static_cast<uint64_t>(value))
@@ -108,8 +66,7 @@ void CounterTracks::write_whole(Field& field, int64_t time, int64_t value) {
     field.packets.counter(time, std::max(number * field.factor, field.least));
     return;
   }
-  bool rounded = as_unsigned ? static_cast<uint64_t>(value) > static_cast<uint64_t>(kExact)
-                             : value > kExact || value < -kExact;
+  bool rounded = as_unsigned ? is_rounded(static_cast<uint64_t>(value)) : is_rounded(value);
   if (rounded) shop_.summary.add(Count::kRoundedCounters);
   if (as_unsigned) {
     field.packets.counter(time, static_cast<uint64_t>(value));
@@ -119,8 +76,8 @@ void CounterTracks::write_whole(Field& field, int64_t time, int64_t value) {
 }
 
 void CounterTracks::write_float(Field& field, int64_t time, double value) {
-  field.has_last = true;
-  field.float_last = value;
+  field.last.known = true;
+  field.last.real = value;
   field.packets.counter(time, value * field.factor);
 }
 
@@ -138,7 +95,9 @@ void CounterTracks::write(Field& field, int64_t time, const uint8_t* sample) {
     write_whole(field, time, value);
     return;
   }
-  double value = load_number(field.type, at);
+  bool rounded = false;
+  double value = load_countable(field.type, at, rounded);
+  if (rounded) shop_.summary.add(Count::kRoundedCounters);
   if (field.delta == DeltaKind::kDelta) {
     if (std::isnan(value)) {
       write_no_value(field, time, NoValue::kUnavailable);
@@ -152,24 +111,24 @@ void CounterTracks::write(Field& field, int64_t time, const uint8_t* sample) {
 void CounterTracks::write_no_value(Field& field, int64_t time, NoValue reason) {
   bool unchanged = reason == NoValue::kUnchanged ||
                    (reason == NoValue::kZero && field.delta == DeltaKind::kDelta);
-  if (reason == NoValue::kUnavailable || (reason == NoValue::kUnchanged && !field.has_last)) {
+  if (reason == NoValue::kUnavailable || (reason == NoValue::kUnchanged && !field.last.known)) {
     field.packets.counter(time, std::numeric_limits<double>::quiet_NaN());
   } else if (field.whole) {
-    write_whole(field, time, unchanged ? field.last : 0);
+    write_whole(field, time, unchanged ? field.last.whole : 0);
   } else {
-    write_float(field, time, unchanged ? field.float_last : 0);
+    write_float(field, time, unchanged ? field.last.real : 0);
   }
 }
 
 void CounterTracks::pass(int64_t time, const uint8_t* sample) {
-  frontier_ = time;
+  frontier_ = passed_ = time;
   if (!open_for_samples(1)) return;
   for (auto& field : fields_) write(*field, time, sample);
   shop_.summary.add(Count::kCounterSamples, fields_.size());
 }
 
 void CounterTracks::pass_no_value(int64_t time, NoValue reason) {
-  frontier_ = time;
+  frontier_ = passed_ = time;
   if (!open_for_samples(1)) return;
   for (auto& field : fields_) write_no_value(*field, time, reason);
   shop_.summary.add(Count::kCounterSamples, fields_.size());
@@ -179,26 +138,26 @@ template <typename T>
 void CounterTracks::write_column(Field& field, const int64_t* times, size_t count,
                                  const uint8_t* at, size_t stride) {
   field.packets.counters<T>(times, count, at, stride);
-  field.has_last = true;
+  field.last.known = true;
   const uint8_t* last = at + (count - 1) * stride;
   if constexpr (std::is_same_v<T, int64_t>) {
-    std::memcpy(&field.last, last, sizeof(T));
+    std::memcpy(&field.last.whole, last, sizeof(T));
     uint64_t rounded = 0;
     for (size_t i = 0; i < count; ++i) {
       T value;
       std::memcpy(&value, at + i * stride, sizeof(value));
-      rounded += value > kExact || value < -kExact;
+      rounded += is_rounded(value);
     }
     if (rounded) shop_.summary.add(Count::kRoundedCounters, rounded);
   } else {
-    std::memcpy(&field.float_last, last, sizeof(T));
+    std::memcpy(&field.last.real, last, sizeof(T));
   }
 }
 
 void CounterTracks::pass_batch(const int64_t* times, size_t count, const uint8_t* samples,
                                size_t stride) {
   if (count == 0 || !open_for_samples(count)) return;
-  frontier_ = times[count - 1];
+  frontier_ = passed_ = times[count - 1];
   for (auto& field : fields_) {
     const uint8_t* at = samples + field->offset;
     if (field->plain && field->type.size == 8 && field->type.kind == ValueKind::kSigned) {
@@ -222,8 +181,19 @@ void CounterTracks::keep_no_value(int64_t time, NoValue reason) {
   kept_.add(time, 0, 1 + static_cast<uint32_t>(reason), nullptr, 0);
 }
 
+// Samples that come before what was passed on know nothing of the values then: UNCHANGED repeats
+// what they hold themselves, or is a gap. Behind them the passed values count again.
 void CounterTracks::flush() {
-  kept_.drain([this](const Record& record) {
+  const int64_t passed = passed_;
+  std::vector<LastValue> lasts;
+  for (const auto& field : fields_) lasts.push_back(field->last);
+  bool late = false;
+  kept_.drain([&](const Record& record) {
+    bool was_late = late;
+    late = record.head.first < passed;
+    if (late != was_late) {
+      for (size_t i = 0; i < fields_.size(); ++i) fields_[i]->last = late ? LastValue() : lasts[i];
+    }
     if (record.head.tag == kSample) {
       pass(record.head.first, record.bytes);
     } else {

@@ -16,8 +16,8 @@ std::string without_commas(std::string text) {
 
 // Predefined schemas are the same for every domain, made once and never freed: at exit,
 // sessions may end after static objects went.
+constexpr uint32_t kTypes = 128;
 const Schema* predefined(uint64_t type) {
-  constexpr uint64_t kTypes = 128;
   static const auto& schemas = *[] {
     auto* all = new std::vector<std::unique_ptr<Schema>>;
     for (uint64_t t = 0; t < kTypes; ++t) all->push_back(predefined_schema(t));
@@ -28,14 +28,22 @@ const Schema* predefined(uint64_t type) {
 
 }  // namespace
 
-Domain::Domain(std::string name)
+uint32_t Domain::fresh_serial() { return next_serial.fetch_add(1); }
+
+Domain::Domain(std::string name, uint32_t serial)
     : name_(std::move(name)), shown_name_(name_.empty() ? "NVTX" : without_commas(name_)),
-      serial_(next_serial.fetch_add(1)) {}
+      serial_(serial) {}
 
 template <typename T>
 uint64_t Domain::add(Registry<T>& registry, Owned<T> element, uint64_t wanted,
                      std::string& problem) {
   std::lock_guard<std::mutex> lock(mutex_);
+  return add_locked(registry, std::move(element), wanted, problem);
+}
+
+template <typename T>
+uint64_t Domain::add_locked(Registry<T>& registry, Owned<T> element, uint64_t wanted,
+                            std::string& problem) {
   if (wanted == 0) {
     uint64_t id = dynamic_id(registry.given.size());
     element->id = id;
@@ -100,7 +108,18 @@ uint64_t Domain::add_schema(std::unique_ptr<Schema> schema, uint64_t wanted, std
     problem = "the static id " + std::to_string(wanted) + " is an enum's";
     return 0;
   }
-  return add(schemas_, std::move(schema), wanted, problem);
+  std::lock_guard<std::mutex> lock(mutex_);
+  Schema* registered = schema.get();
+  registered->number = kTypes + static_cast<uint32_t>(numbered_.size());
+  uint64_t id = add_locked(schemas_, std::move(schema), wanted, problem);
+  if (id != 0) numbered_.append(registered);
+  return id;
+}
+
+const Schema* Domain::numbered_schema(uint32_t number) const {
+  if (number < kTypes) return predefined(number);
+  const Schema* const* found = numbered_.find(number - kTypes);
+  return found ? *found : nullptr;
 }
 
 uint64_t Domain::add_enum(std::unique_ptr<EnumType> type, uint64_t wanted, std::string& problem) {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "io/append_table.h"
+#include "model/event_names.h"
 #include "model/scope_path.h"
 #include "model/time_source.h"
-#include "payload/decoder.h"
 #include "payload/schema_builder.h"
 
 namespace nvtx_perfetto {
@@ -48,14 +48,18 @@ struct Counter {
 
 // Whatever is registered in one domain of a session. Registering locks; looking up by a
 // library-given id does not. Everything lives as long as the session.
-class Domain final : public TypeLookup, public StringLookup {
+class Domain final : public TypeLookup, public EventNames {
  public:
-  explicit Domain(std::string name);
+  explicit Domain(std::string name) : Domain(std::move(name), fresh_serial()) {}
+  // For domains of before: ids that were given hold the serial.
+  Domain(std::string name, uint32_t serial);
 
   const std::string& name() const { return name_; }
-  // As shown: commas would split the engine's category list.
-  const std::string& shown_name() const { return shown_name_; }
+  const std::string& shown_name() const override { return shown_name_; }
   uint32_t serial() const { return serial_; }
+  // How many strings have been added, and the handle of one of them.
+  uint64_t strings() const { return strings_.size(); }
+  uint64_t dynamic_id(uint64_t index) const { return uint64_t{serial_} << 32 | index; }
 
   uint64_t add_string(std::string_view text);
   void name_category(uint32_t category, std::string_view name);
@@ -68,16 +72,16 @@ class Domain final : public TypeLookup, public StringLookup {
 
   const std::string* find_string(uint64_t handle) const override;
   const Schema* find_schema(uint64_t id) const override;
+  const Schema* numbered_schema(uint32_t number) const override;
   const EnumType* find_enum(uint64_t id) const override;
   const Counter* find_counter(uint64_t id) const;
   const Scope* find_scope(uint64_t id) const;
   const TimeDomain* find_time_domain(uint64_t id) const;
-  // `category N` while it has no name.
-  std::string category_name(uint32_t category) const;
-  // A key for a category that no other domain's category has.
-  uint64_t category_key(uint32_t category) const { return uint64_t{serial_} << 32 | category; }
+  std::string category_name(uint32_t category) const override;
+  uint64_t first_category_key() const override { return uint64_t{serial_} << 32; }
 
  private:
+  static uint32_t fresh_serial();
   template <typename T>
   using Owned = std::unique_ptr<T>;
 
@@ -88,9 +92,11 @@ class Domain final : public TypeLookup, public StringLookup {
     std::unordered_map<uint64_t, Owned<T>> chosen;
   };
 
-  uint64_t dynamic_id(uint64_t index) const { return uint64_t{serial_} << 32 | index; }
   template <typename T>
   uint64_t add(Registry<T>& registry, Owned<T> element, uint64_t wanted, std::string& problem);
+  template <typename T>
+  uint64_t add_locked(Registry<T>& registry, Owned<T> element, uint64_t wanted,
+                      std::string& problem);
   template <typename T>
   const T* find(const Registry<T>& registry, uint64_t id) const;
 
@@ -102,6 +108,7 @@ class Domain final : public TypeLookup, public StringLookup {
   std::unordered_map<std::string_view, uint64_t> string_handles_;
   std::unordered_map<uint32_t, std::string> categories_;
   Registry<Schema> schemas_;
+  AppendTable<const Schema*> numbered_;  // those registered, in their order
   Registry<EnumType> enums_;
   Registry<Scope> scopes_;
   Registry<Counter> counters_;

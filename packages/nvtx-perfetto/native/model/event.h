@@ -21,6 +21,7 @@ struct Event {
   uint32_t row_count = 0;
   const Row* pop_rows = nullptr;  // what a pop or an end brought along
   uint32_t pop_row_count = 0;
+  uint64_t batch_scope = 0;  // what its batch said of its scope
   bool has_flows = false;
   uint64_t first_flow = 0;  // its first end in the session's flow table
 };

@@ -115,8 +115,8 @@ void EventEmitter::write(PacketSequence& out, const Event& event) const {
   }
   EventType type = event.shape == Shape::kInstant ? EventType::kInstant : EventType::kSliceBegin;
   out.prepare(event.begin);
-  uint32_t domain = out.category(domain_.category_key(0),
-                                 [&]() -> std::string_view { return domain_.shown_name(); });
+  uint32_t domain =
+      out.category(category_key_, [&]() -> std::string_view { return domain_.shown_name(); });
   uint32_t category = attributes.category ? category_of(out, attributes.category) : 0;
   uint32_t name = attributes.message ? name_of(out, *attributes.message) : 0;
   bool color = attributes.color != 0 && attributes.color != kDefaultColor;
@@ -136,7 +136,7 @@ void EventEmitter::write(PacketSequence& out, const Event& event) const {
 
 uint32_t EventEmitter::category_of(PacketSequence& out, uint32_t category) const {
   std::string name;
-  return out.category(domain_.category_key(category), [&]() -> std::string_view {
+  return out.category(category_key_ + category, [&]() -> std::string_view {
     name = domain_.category_name(category);
     return name;
   });

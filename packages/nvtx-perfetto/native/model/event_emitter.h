@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "model/domain.h"
 #include "model/event.h"
+#include "model/event_names.h"
 #include "model/flow_table.h"
 #include "model/summary.h"
 #include "perfetto/sequence.h"
@@ -15,9 +15,11 @@ namespace nvtx_perfetto {
 // arguments, from the rows that describe it.
 class EventEmitter {
  public:
-  EventEmitter(const Domain& domain, Summary& summary, const FlowTable& flows)
-      : domain_(domain), summary_(summary), flows_(flows) {}
+  EventEmitter(const EventNames& domain, Summary& summary, const FlowTable& flows)
+      : domain_(domain), category_key_(domain.first_category_key()), summary_(summary),
+        flows_(flows) {}
 
+  const EventNames& names() const { return domain_; }
   void emit(PacketSequence& out, const Event& event);
   // Adds the number of events so far to the summary, once.
   void count();
@@ -39,7 +41,8 @@ class EventEmitter {
   void add_payload(class PayloadDecoder& decoder, class AnnotationWriter& writer, const Row* rows,
                    uint32_t count, bool flows_too) const;
 
-  const Domain& domain_;
+  const EventNames& domain_;
+  const uint64_t category_key_;
   Summary& summary_;
   const FlowTable& flows_;
   uint64_t events_ = 0;

@@ -29,7 +29,8 @@ EventShape EventShape::of(const Row* rows, uint32_t count) {
   shape.begin_row = shape.end_row = static_cast<uint32_t>(roles.begin - rows);
   const auto& entries = roles.begin->schema->entries;
   shape.begin_at = shape.end_at = entries[static_cast<size_t>(roles.begin_entry())].offset;
-  if (roles.is_range()) {
+  shape.is_range = roles.is_range();
+  if (shape.is_range) {
     int end = roles.end->schema->plan.end;
     if (!is_plain_time(*roles.end->schema, end)) return shape;
     shape.end_row = static_cast<uint32_t>(roles.end - rows);

@@ -19,6 +19,7 @@ struct EventShape {
   uint32_t count = 0;
   bool usable = false;
   EventKind kind = EventKind::kNone;
+  bool is_range = false;  // with an end of its own
   uint32_t begin_row = 0;
   uint32_t end_row = 0;
   int64_t begin_at = 0;

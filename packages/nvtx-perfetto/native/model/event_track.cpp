@@ -5,13 +5,12 @@
 #include <cstring>
 
 #include "model/packed_event.h"
+#include "model/waiting_records.h"
 
 namespace nvtx_perfetto {
 namespace {
 
 constexpr char kAsyncName[] = "start/end ranges";
-constexpr uint32_t kPush = 1;
-constexpr uint32_t kHalfHasFlows = 2;
 
 // A half as it came: its time, its record's tag and its bytes.
 struct Half {
@@ -36,7 +35,7 @@ RangeLanes& EventTrack::nested(bool late) {
   auto& lanes = late ? late_ : nested_;
   if (!lanes) {
     lanes = std::make_unique<NestedLanes>(out_, clock_, emitter_, shop_.summary, [this] {
-      if (main_lane_used_) return shop_.tracks.add(parent_, name_);
+      if (main_lane_used_) return shop_.tracks.add_lane(parent_, name_);
       main_lane_used_ = true;
       return track_;
     });
@@ -47,8 +46,9 @@ RangeLanes& EventTrack::nested(bool late) {
 RangeLanes& EventTrack::async(bool late) {
   auto& lanes = late ? late_async_ : async_;
   if (!lanes) {
-    lanes = std::make_unique<AsyncLanes>(out_, clock_, emitter_, shop_.summary,
-                                         [this] { return shop_.tracks.add(track_, kAsyncName); });
+    lanes = std::make_unique<AsyncLanes>(out_, clock_, emitter_, shop_.summary, [this] {
+      return shop_.tracks.add_lane(track_, kAsyncName);
+    });
   }
   return *lanes;
 }
@@ -72,12 +72,13 @@ void EventTrack::keep(const Event& event) {
 }
 
 void EventTrack::keep_half(bool push, int64_t time, const Row* rows, uint32_t count, bool has_flows,
-                           uint64_t first_flow) {
-  size_t size = packed_rows_size(rows, count) + sizeof(uint64_t);
-  uint32_t tag = (push ? kPush : 0) | (has_flows ? kHalfHasFlows : 0) | count << 8;
-  uint8_t* at = halves_.add(time, 0, tag, size);
-  std::memcpy(at, &first_flow, sizeof(first_flow));
-  pack_rows(at + sizeof(first_flow), rows, count);
+                           uint64_t first_flow, uint64_t batch_scope) {
+  HalfHead head{first_flow, batch_scope};
+  uint32_t tag = (push ? HalfHead::kPushBit : 0) | (has_flows ? HalfHead::kFlowsBit : 0) |
+                 count << HalfHead::kRowsShift;
+  uint8_t* at = halves_.add(time, 0, tag, sizeof(head) + packed_rows_size(rows, count));
+  std::memcpy(at, &head, sizeof(head));
+  pack_rows(at + sizeof(head), rows, count);
 }
 
 void EventTrack::flush_halves() {
@@ -89,11 +90,11 @@ void EventTrack::flush_halves() {
     for (; !closed.empty(); closed.pop_back()) {
       keep_pair(closed.back().first.bytes.data(), closed.back().first.tag, closed.back().first.time,
                 closed.back().second.time, closed.back().second.bytes.data(),
-                closed.back().second.tag >> 8);
+                closed.back().second.tag >> HalfHead::kRowsShift);
     }
   };
   halves_.drain([&](const Record& record) {
-    bool push = (record.head.tag & kPush) != 0;
+    bool push = (record.head.tag & HalfHead::kPushBit) != 0;
     if (!closed.empty() && (push || closed.back().second.time != record.head.first)) {
       keep_closed();
     }
@@ -112,19 +113,20 @@ void EventTrack::flush_halves() {
   }
 }
 
-// Half records: | first flow: u64 | rows ... |
 void EventTrack::keep_pair(const uint8_t* push, uint32_t tag, int64_t begin, int64_t end,
                            const uint8_t* pop, uint32_t pop_rows) {
   std::vector<Row> rows;
   Event event;
   event.begin = begin;
   event.end = end;
-  event.has_flows = (tag & kHalfHasFlows) != 0;
-  std::memcpy(&event.first_flow, push, sizeof(event.first_flow));
-  event.row_count = tag >> 8;
+  HalfHead head;
+  std::memcpy(&head, push, sizeof(head));
+  event.has_flows = (tag & HalfHead::kFlowsBit) != 0;
+  event.first_flow = head.first_flow;
+  event.row_count = tag >> HalfHead::kRowsShift;
   event.pop_row_count = pop_rows;
-  unpack_rows(push + sizeof(uint64_t), event.row_count, rows);
-  if (pop) unpack_rows(pop + sizeof(uint64_t), pop_rows, rows);
+  unpack_rows(push + sizeof(head), event.row_count, names(), rows);
+  if (pop) unpack_rows(pop + sizeof(head), pop_rows, names(), rows);
   event.rows = rows.data();
   event.pop_rows = rows.data() + event.row_count;
   keep(event);
@@ -134,7 +136,7 @@ void EventTrack::keep_pair(const uint8_t* push, uint32_t tag, int64_t begin, int
 void EventTrack::flush() {
   int64_t frontier = frontier_;
   kept_.drain([&](const Record& record) {
-    Event event = unpack_event(record, rows_);
+    Event event = unpack_event(record, names(), rows_);
     bool late = event.begin < frontier;
     if (late) {
       shop_.summary.add(Count::kLateEvents);
@@ -145,7 +147,14 @@ void EventTrack::flush() {
   });
 }
 
+void EventTrack::set_stream(uint32_t number) {
+  kept_.set_label({SpillKind::kEvents, number, 0});
+  halves_.set_label({SpillKind::kHalves, number, 0});
+}
+
 void EventTrack::finish() {
+  // Pairs that are spilled from here on are there as halves already.
+  kept_.set_label({});
   flush_halves();
   flush();
   if (nested_) nested_->finish();

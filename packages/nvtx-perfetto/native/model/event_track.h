@@ -31,12 +31,16 @@ class EventTrack {
              std::string name);
 
   void set_clock(uint32_t clock) { clock_ = clock; }
+  // Whose events are spilled, for whoever finds them.
+  void set_stream(uint32_t number);
+  // Its own track holds rows that are not known here, so it is left to them.
+  void leave_own_track() { main_lane_used_ = true; }
   // Writes an event at once. Call only when begin >= frontier() and nothing kept comes first.
   void pass(const Event& event);
   void keep(const Event& event);
   // A push (with rows) or a pop; they are paired in time order at flush_halves().
   void keep_half(bool push, int64_t time, const Row* rows, uint32_t count, bool has_flows,
-                 uint64_t first_flow);
+                 uint64_t first_flow, uint64_t batch_scope = 0);
 
   // Pairs the halves into kept ranges.
   void flush_halves();
@@ -50,10 +54,12 @@ class EventTrack {
   int64_t claimed() const { return claimed_; }
   void set_claimed(int64_t time) { claimed_ = time; }
   bool has_kept() const { return !kept_.empty(); }
+  bool spilled() const { return kept_.spilled() || halves_.spilled(); }
   size_t memory() const { return kept_.memory() + halves_.memory(); }
   void spill();
   // The stream's own track in this scope.
   uint64_t track() const { return track_; }
+  const EventNames& names() const { return emitter_.names(); }
   uint64_t lost() const { return kept_.lost() + halves_.lost(); }
 
  private:

@@ -163,6 +163,18 @@ void FlowTable::match_values(RunSorter& results) {
   });
 }
 
+void FlowTable::enter(Event& event, bool closes, uint32_t stream) {
+  event.has_flows = std::any_of(event.rows, event.rows + event.row_count,
+                                [](const Row& row) { return row.schema->plan.has_flows(); });
+  if (event.has_flows && closes) {
+    summary_.add(Count::kFlowsUnbound);
+    event.has_flows = false;
+  }
+  if (event.has_flows) {
+    event.first_flow = add(event.rows, event.row_count, {event.begin, stream, event.end});
+  }
+}
+
 bool FlowTable::resolve() {
   std::lock_guard<std::mutex> lock(mutex_);
   uint64_t slots = next_slot_.load(std::memory_order_relaxed);

@@ -34,6 +34,10 @@ class FlowTable {
   // first end.
   uint64_t add(const Row* rows, uint32_t count, const FlowPlace& place);
 
+  // Adds those of an event from `stream`, and tells it so. An arrow ends at the begin of a slice,
+  // which an event that closes one has not.
+  void enter(Event& event, bool closes, uint32_t stream);
+
   // Gives every edge an id of its own, or finds that it cannot be drawn.
   bool resolve();
 

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "model/packed_event.h"
+#include "model/waiting_records.h"
 #include "perfetto/annotations.h"
 
 namespace nvtx_perfetto {
@@ -14,56 +15,42 @@ namespace {
 
 constexpr uint32_t kDescriptorSequence = 1;
 constexpr char kSummaryName[] = "nvtx-perfetto summary";
-// Sorters that several streams share spill at this size once memory is short.
-constexpr size_t kLeastSpill = 64 << 10;
-
-uint64_t random_seed() {
-  std::random_device device;
-  return uint64_t{device()} << 32 | device();
-}
-
-std::string folder_of(const std::string& path) {
-  size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
-void spill_if_short(RunSorter& sorter, const MemoryBudget& budget) {
-  if (budget.exceeded() && sorter.memory() >= kLeastSpill) sorter.spill();
-}
-
-// Deferred records: | stream | batch scope or counter | ticks | rows or sample ... |
-struct Deferred {
-  Stream* stream;
-  uint64_t subject;
-  int64_t ticks;
-};
-constexpr uint32_t kDeferredEvent = 0;
-constexpr uint32_t kDeferredSample = 1;  // bits 4 and up: 1 + the reason it has no value
-
-// Halves of ranges with ids: | track | first flow | rows ... |
-struct RangeHalf {
-  EventTrack* track;
-  uint64_t first_flow;
-};
-constexpr uint32_t kStartBit = 1;
-constexpr uint32_t kFlowsBit = 2;
 
 }  // namespace
 
 struct Session::SharedCounter {
-  SharedCounter(Session& session, const Counter& counter, uint64_t parent, uint32_t clock)
-      : out(session.sink_, session.ids_), tracks(session.shop(), out, counter, parent, clock) {}
+  SharedCounter(Session& session, const Stream& stream, const Counter& counter, uint64_t parent,
+                ClockKey key)
+      : clock(key), out(session.sink_, session.ids_),
+        tracks(session.shop(), out, counter, parent, session.clocks_.written_clock(key),
+               counter_owner(counter, stream.domain().serial())) {
+    tracks.set_stream(stream.number());
+  }
+  const ClockKey clock;
   PacketBuffer out;
   CounterTracks tracks;
 };
 
-Session::Session(std::string name, SessionConfig config, HandleTable<Stream>& streams)
-    : name_(std::move(name)), config_(std::move(config)), stream_table_(streams),
-      spill_(folder_of(config_.output)), budget_(config_.memory),
-      tracks_(file_, kDescriptorSequence, random_seed(), name_.empty() ? "session" : name_),
+SessionIdentity SessionIdentity::fresh() {
+  std::random_device device;
+  SessionIdentity identity;
+  identity.seed = uint64_t{device()} << 32 | device();
+  return identity;
+}
+
+Session::Session(std::string name, SessionConfig config, HandleTable<Stream>& streams,
+                 SessionIdentity identity)
+    : name_(std::move(name)), config_(std::move(config)), identity_(std::move(identity)),
+      stream_table_(streams), spill_(folder_of(config_.output)), budget_(config_.memory),
+      tracks_(file_, kDescriptorSequence, identity_.seed, name_.empty() ? "session" : name_,
+              identity_.recovered),
       flows_(budget_, spill_, summary_),
       clocks_({config_.host_snapshot, config_.unrelated_clocks, config_.time_offset}, summary_),
-      deferred_(budget_, spill_), range_halves_(budget_, spill_) {}
+      deferred_(budget_, spill_), range_halves_(budget_, spill_, summary_) {
+  deferred_.set_label({SpillKind::kDeferred, 0, 0});
+  range_halves_.set_label({SpillKind::kRangeHalves, 0, 0});
+  spill_.set_preface([this] { definitions_.save(); });
+}
 
 Session::~Session() = default;
 
@@ -73,12 +60,31 @@ Status Session::begin() {
   options.overwrite = config_.overwrite;
   options.max_size = config_.max_size;
   std::string problem = file_.open(config_.output, options);
-  return problem.empty() ? Status::kOk : fail(Status::kFailed, problem);
+  if (!problem.empty()) return fail(Status::kFailed, problem);
+  // Nobody looks beside a device, nor for what a recovery sorts.
+  if (file_.regular() && !identity_.recovered) define_session();
+  return Status::kOk;
+}
+
+void Session::define_session() {
+  spill_.name_after(config_.output);
+  SessionFacts facts{config_.time_offset, config_.max_size, config_.memory, config_.host_snapshot,
+                     config_.unrelated_clocks};
+  definitions_.add(DefinitionKind::kSession, 0, identity_.seed, facts, name_);
 }
 
 std::shared_ptr<Domain> Session::domain(const std::string& name) {
   auto& slot = domains_[name];
-  if (!slot) slot = std::make_shared<Domain>(name);
+  if (!slot) {
+    slot = std::make_shared<Domain>(name);
+    definitions_.add_domain(*slot);
+  }
+  return slot;
+}
+
+std::shared_ptr<Domain> Session::restore_domain(const std::string& name, uint32_t serial) {
+  auto& slot = domains_[name];
+  if (!slot) slot = std::make_shared<Domain>(name, serial);
   return slot;
 }
 
@@ -96,9 +102,17 @@ void Session::write_header() {
   ByteBuffer packets;
   add_header(packets, kDescriptorSequence, clock);
   if (header_written_) {
-    file_.patch_start(packets.data(), packets.size());
+    // A pipe has passed the first clock on. Times stay right: the snapshots tie the clocks.
+    if (!file_.patch_start(packets.data(), packets.size())) summary_.add(Count::kClockKept);
   } else {
-    if (config_.host_snapshot) add_host_snapshot(packets, kDescriptorSequence);
+    add_trace_uuid(packets, kDescriptorSequence, identity_.seed);
+    if (config_.host_snapshot) {
+      HostTimes times = identity_.host_times ? *identity_.host_times : HostTimes::now();
+      clocks_.add_host_times(times);
+      add_host_snapshot(packets, kDescriptorSequence, times);
+      definitions_.add(DefinitionKind::kHostTimes, 0, 0,
+                       {reinterpret_cast<const char*>(&times), sizeof(times)});
+    }
     file_.append(packets.data(), packets.size());
   }
   header_written_ = true;
@@ -125,13 +139,31 @@ Status Session::open_stream(StreamSpec spec, std::shared_ptr<Stream>& stream) {
   std::string problem;
   ClockPlan::Verdict verdict = clocks_.admit(source.key, own, problem);
   if (verdict == ClockPlan::Verdict::kRefused) return fail(Status::kInvalid, problem);
+  bool leads = verdict == ClockPlan::Verdict::kDeferred && spec.may_lead && go_over_to(source.key);
+  if (leads) verdict = ClockPlan::Verdict::kDirect;
   opened->set_verdict(verdict, source.key);
   if (verdict == ClockPlan::Verdict::kDirect) write_header();
+  StreamFacts facts{spec.scope, spec.time_domain, opened->may_pass(), leads};
+  definitions_.add(DefinitionKind::kStream, spec.domain->serial(), number, facts, spec.name);
   stream_names_.insert(spec.name);
   std::lock_guard<std::mutex> lock(list_mutex_);
   streams_.push_back(opened);
   stream = opened;
   return Status::kOk;
+}
+
+// Puts the trace on a clock that outranks its first, which it can be as long as nothing stands on
+// that one.
+bool Session::go_over_to(ClockKey clock) {
+  if (!clocks_.outranks(clock)) return false;
+  for (size_t i = 0; i < streams_.size(); ++i) {
+    if (i >= stream_handles_.size()) return false;
+    // A closed stream cannot be locked, and nobody else uses it.
+    auto open = stream_table_.lock(stream_handles_[i]);
+    if (!streams_[i]->wait_for_ties()) return false;
+  }
+  clocks_.lead(clock);
+  return true;
 }
 
 void Session::opened(uint64_t handle) {
@@ -141,7 +173,8 @@ void Session::opened(uint64_t handle) {
 
 void Session::relieve(Stream& caller) {
   uint64_t largest = 0;
-  size_t most = std::max<size_t>(caller.memory(), 1);
+  // A few rows of another stream free next to nothing, and keep it from being written as it comes.
+  size_t most = std::max(caller.memory(), RunSorter::kLeastSpill / 2);
   {
     std::lock_guard<std::mutex> lock(list_mutex_);
     for (size_t i = 0; i < streams_.size() && i < stream_handles_.size(); ++i) {
@@ -158,117 +191,73 @@ void Session::relieve(Stream& caller) {
       return;
     }
   }
-  caller.spill();
+  // A stream that is written as it comes would stop being so for next to nothing.
+  if (!caller.may_pass() || caller.memory() >= RunSorter::kLeastSpill) caller.spill();
 }
 
 void Session::defer_event(Stream& stream, const Row* rows, uint32_t count, uint64_t batch_scope) {
   std::lock_guard<std::mutex> lock(keep_mutex_);
-  Deferred head{&stream, batch_scope, 0};
-  uint8_t* at = deferred_.add(0, 0, kDeferredEvent | count << 8,
+  DeferredHead head{stream.number(), batch_scope, 0};
+  uint8_t* at = deferred_.add(0, 0, DeferredHead::kEvent | count << DeferredHead::kRowsShift,
                               sizeof(head) + packed_rows_size(rows, count));
   std::memcpy(at, &head, sizeof(head));
   pack_rows(at + sizeof(head), rows, count);
-  spill_if_short(deferred_, budget_);
+  deferred_.spill_if_short();
 }
 
 void Session::defer_sample(Stream& stream, const Counter& counter, int64_t ticks,
                            const uint8_t* sample, uint32_t no_value) {
   std::lock_guard<std::mutex> lock(keep_mutex_);
-  Deferred head{&stream, reinterpret_cast<uintptr_t>(&counter), ticks};
+  DeferredHead head{stream.number(), counter.id, ticks};
   size_t size = no_value ? 0 : counter.sample_size;
-  uint8_t* at = deferred_.add(0, 0, kDeferredSample | no_value << 4, sizeof(head) + size);
+  uint32_t tag = DeferredHead::kSample | no_value << DeferredHead::kNoValueShift;
+  uint8_t* at = deferred_.add(0, 0, tag, sizeof(head) + size);
   std::memcpy(at, &head, sizeof(head));
   if (size) std::memcpy(at + sizeof(head), sample, size);
-  spill_if_short(deferred_, budget_);
+  deferred_.spill_if_short();
 }
 
 void Session::replay_deferred() {
   std::vector<Row> rows;
   deferred_.drain([&](const Record& record) {
-    Deferred head;
+    DeferredHead head;
     std::memcpy(&head, record.bytes, sizeof(head));
     const uint8_t* rest = record.bytes + sizeof(head);
-    if ((record.head.tag & 0xF) == kDeferredEvent) {
+    uint32_t tag = record.head.tag;
+    Stream& stream = *streams_[head.stream];
+    if ((tag & DeferredHead::kKindBits) == DeferredHead::kEvent) {
       rows.clear();
-      unpack_rows(rest, record.head.tag >> 8, rows);
-      head.stream->replay_event(rows.data(), static_cast<uint32_t>(rows.size()), head.subject);
+      unpack_rows(rest, tag >> DeferredHead::kRowsShift, stream.domain(), rows);
+      stream.replay_event(rows.data(), static_cast<uint32_t>(rows.size()), head.subject);
     } else {
-      const auto& counter = *reinterpret_cast<const Counter*>(head.subject);
-      head.stream->replay_sample(counter, head.ticks, rest, record.head.tag >> 4);
+      stream.replay_sample(*stream.domain().find_counter(head.subject), head.ticks, rest,
+                           tag >> DeferredHead::kNoValueShift);
     }
   });
   if (deferred_.lost()) summary_.add(Count::kDroppedByError, deferred_.lost());
 }
 
-void Session::keep_range_half(bool start, uint64_t id, int64_t time, EventTrack& track,
-                              const Row* rows, uint32_t count, bool has_flows,
-                              uint64_t first_flow) {
+void Session::keep_range_half(const RangeHalves::Half& half) {
   std::lock_guard<std::mutex> lock(keep_mutex_);
-  RangeHalf head{&track, first_flow};
-  uint32_t tag = (start ? kStartBit : 0) | (has_flows ? kFlowsBit : 0) | count << 8;
-  uint8_t* at = range_halves_.add(static_cast<int64_t>(id), time, tag,
-                                  sizeof(head) + packed_rows_size(rows, count));
-  std::memcpy(at, &head, sizeof(head));
-  pack_rows(at + sizeof(head), rows, count);
-  spill_if_short(range_halves_, budget_);
+  range_halves_.keep(half);
 }
 
-// Starts and ends of one id alternate in time; the range is its start's stream's.
-void Session::pair_range_halves() {
-  uint64_t id = 0;
-  int64_t begin = 0;
-  uint32_t start_tag = 0;
-  std::vector<uint8_t> start;  // empty: none is open
-  std::vector<Row> rows;
-  auto keep = [&](int64_t end, const Record* closing) {
-    RangeHalf head;
-    std::memcpy(&head, start.data(), sizeof(head));
-    Event event;
-    event.begin = begin;
-    event.end = end;
-    event.shape = Shape::kAsync;
-    event.has_flows = (start_tag & kFlowsBit) != 0;
-    event.first_flow = head.first_flow;
-    event.row_count = start_tag >> 8;
-    event.pop_row_count = closing ? closing->head.tag >> 8 : 0;
-    rows.clear();
-    unpack_rows(start.data() + sizeof(head), event.row_count, rows);
-    if (closing) unpack_rows(closing->bytes + sizeof(head), event.pop_row_count, rows);
-    event.rows = rows.data();
-    event.pop_rows = rows.data() + event.row_count;
-    head.track->keep(event);
-    if (budget_.exceeded()) head.track->spill();
-    start.clear();
-  };
-  range_halves_.drain([&](const Record& record) {
-    auto next_id = static_cast<uint64_t>(record.head.first);
-    bool opens = (record.head.tag & kStartBit) != 0;
-    if (!start.empty() && (next_id != id || opens)) keep(kNeverEnds, nullptr);
-    id = next_id;
-    if (opens) {
-      begin = record.head.second;
-      start_tag = record.head.tag;
-      start.assign(record.bytes, record.bytes + record.head.size);
-    } else if (start.empty()) {
-      summary_.add(Count::kUnmatchedEnds);
-    } else {
-      keep(record.head.second, &record);
-    }
-  });
-  if (!start.empty()) keep(kNeverEnds, nullptr);
-  if (range_halves_.lost()) summary_.add(Count::kDroppedByError, range_halves_.lost());
-}
-
-void Session::keep_shared_sample(const Counter& counter, const Scope& scope, uint32_t clock,
-                                 int64_t time, const uint8_t* sample, uint32_t no_value) {
+void Session::keep_shared_sample(Stream& stream, const Counter& counter, const Scope& scope,
+                                 ClockKey clock, int64_t time, const uint8_t* sample,
+                                 uint32_t no_value) {
   std::lock_guard<std::mutex> lock(keep_mutex_);
   auto& slot = shared_counters_[&counter];
   if (!slot) {
-    slot = std::make_unique<SharedCounter>(*this, counter, tracks_.scope(scope.path), clock);
+    uint64_t parent = tracks_.scope(scope.path);
+    slot = std::make_unique<SharedCounter>(*this, stream, counter, parent, clock);
+  }
+  if (!clocks_.carry(clock, slot->clock, time)) {
+    summary_.add(Count::kDroppedUntied);
+    return;
   }
   no_value ? slot->tracks.keep_no_value(time, static_cast<NoValue>(no_value - 1))
            : slot->tracks.keep(time, sample);
-  if (budget_.exceeded() && slot->tracks.memory() >= kLeastSpill) slot->tracks.spill();
+  slot->tracks.spill_if_short();
 }
 
 void Session::write_summary(int64_t time) {
@@ -317,12 +306,30 @@ Status Session::report(const std::string& file_error) {
   return fail(Status::kFailed, problem);
 }
 
+void Session::spill_all() {
+  for (auto& stream : streams_) stream->spill();
+  deferred_.spill();
+  range_halves_.spill();
+  for (auto& [counter, shared] : shared_counters_) shared->tracks.spill();
+}
+
+// What must wait is made whole for others, should this process be killed from here on: they
+// drop what the output holds beyond this point and write all of it anew.
+void Session::part_output_and_spill() {
+  for (auto& stream : streams_) stream->close();
+  spill_all();
+  int64_t at = spill_.allocate(0, {SpillKind::kEnding, 0, file_.size()});
+  if (at >= 0) spill_.finish(at);
+}
+
 Status Session::end() {
+  if (spill_.named() && spill_.made()) part_output_and_spill();
+  spill_.stop_naming();
   clocks_.settle();
   write_header();
   replay_deferred();
   if (!flows_.resolve()) summary_.add(Count::kDroppedByError);
-  pair_range_halves();
+  range_halves_.pair();
   int64_t newest = 0;
   for (auto& stream : streams_) {
     newest = std::max(newest, stream->newest());
@@ -338,7 +345,9 @@ Status Session::end() {
   write_summary(newest);
   tracks_.flush();
   streams_.clear();
-  return report(file_.close());
+  output_error_ = file_.close();
+  spill_.remove();
+  return report(output_error_);
 }
 
 }  // namespace nvtx_perfetto

@@ -14,11 +14,6 @@ namespace {
 
 constexpr size_t kMaxEventRows = kMaxRows;
 
-bool has_flows(const Row* rows, uint32_t count) {
-  return std::any_of(rows, rows + count,
-                     [](const Row& row) { return row.schema->plan.has_flows(); });
-}
-
 }  // namespace
 
 Stream::Stream(Session& session, StreamSpec spec, uint32_t number)
@@ -56,8 +51,22 @@ void Stream::set_verdict(ClockPlan::Verdict verdict, ClockKey key) {
   TimeSource source;
   bool own;
   if (find_source(spec_.time_domain, source, own) == Status::kOk) source_ = source;
+  plain_ = direct_ && source_.identity();
   target_ = direct_ ? key : kNoClock;
   if (!direct_) passing_ = false;
+}
+
+bool Stream::wait_for_ties() {
+  if (!direct_) return true;
+  bool untouched = tracks_.empty() && counters_.empty() && newest_ == 0 && !finished_;
+  if (untouched) set_verdict(ClockPlan::Verdict::kDeferred, kNoClock);
+  return untouched;
+}
+
+// The file's time of ticks on the stream's own clock, which the file's is, too.
+inline bool Stream::place_own(int64_t ticks, int64_t& time) const {
+  const ClockPlan& clocks = session_.clocks();
+  return plain_ ? clocks.place_nanoseconds(ticks, time) : clocks.place_direct(source_, ticks, time);
 }
 
 // The file's time of ticks. Sets `deferred` when only the session's end can tell.
@@ -113,6 +122,8 @@ EventTrack& Stream::new_track(uint64_t parent) {
   if (!slot) {
     slot = std::make_unique<EventTrack>(session_.shop(), out_, emitter_, parent, spec_.name);
     slot->set_clock(session_.clocks().written_clock(target_));
+    slot->set_stream(number_);
+    if (spec_.has_rows) slot->leave_own_track();
     tracks_.push_back(slot.get());
   }
   return *slot;
@@ -131,19 +142,12 @@ EventTrack& Stream::track_of(const Row* rows, uint32_t count, uint64_t batch_sco
   uint64_t tid = 0;
   bool has_pid = false;
   bool has_tid = false;
-  auto load = [](const Row& row, int entry, uint64_t& out) {
-    const uint8_t* at = RowLayout(row).at(entry);
-    if (!at) return false;
-    out = static_cast<uint64_t>(
-        load_integer(row.schema->entries[static_cast<size_t>(entry)].value, at));
-    return true;
-  };
   for (uint32_t i = 0; i < count; ++i) {
     const EventPlan& plan = rows[i].schema->plan;
     uint64_t own = 0;
-    if (plan.scope >= 0 && load(rows[i], plan.scope, own) && own != 0) id = own;
-    if (plan.pid >= 0) has_pid = load(rows[i], plan.pid, pid);
-    if (plan.tid >= 0) has_tid = load(rows[i], plan.tid, tid);
+    if (plan.scope >= 0 && load_entry(rows[i], plan.scope, own) && own != 0) id = own;
+    if (plan.pid >= 0) has_pid = load_entry(rows[i], plan.pid, pid);
+    if (plan.tid >= 0) has_tid = load_entry(rows[i], plan.tid, tid);
   }
   const Scope* scope = spec_.domain->find_scope(id);
   if (!scope) {
@@ -181,7 +185,8 @@ void Stream::add_complete(EventTrack& into, const Event& event, bool alone) {
   newest_ = std::max(newest_, event.begin);
   bool kept_order = keeps_claim(into, event.begin, event.end);
   if (passing_ && kept_order) {
-    if (into.has_kept() && event.begin > into.newest_kept()) into.flush();
+    // What was spilled is written once and for all, at the session's end.
+    if (into.has_kept() && event.begin > into.newest_kept() && !into.spilled()) into.flush();
     if (alone && !into.has_kept() && event.begin >= into.frontier()) {
       into.pass(event);
       return;
@@ -192,23 +197,18 @@ void Stream::add_complete(EventTrack& into, const Event& event, bool alone) {
 }
 
 Status Stream::add_event(const EventRoles& roles, const Row* rows, uint32_t count, EventTrack& into,
-                         const Times& times) {
+                         const Times& times, uint64_t batch_scope) {
   Event event;
   event.begin = times.begin;
   event.end = times.end;
   event.rows = rows;
   event.row_count = count;
-  event.has_flows = has_flows(rows, count);
+  event.batch_scope = batch_scope;
   if (event.end < event.begin) return ends_early(event);
-  if (event.has_flows && roles.closes()) {
-    // An arrow ends at the begin of a slice, which a pop or an end has not.
-    session_.shop().summary.add(Count::kFlowsUnbound);
-    event.has_flows = false;
-  }
+  session_.shop().flows.enter(event, roles.closes(), number_);
   if (event.has_flows) {
     stop_passing();
     waits_ = true;
-    event.first_flow = session_.shop().flows.add(rows, count, {event.begin, number_, event.end});
   }
   switch (roles.kind) {
     case EventKind::kMark: event.shape = Shape::kInstant; break;
@@ -222,12 +222,12 @@ Status Stream::add_event(const EventRoles& roles, const Row* rows, uint32_t coun
       waits_ = true;
       newest_ = std::max(newest_, event.begin);
       const Row& row = *roles.range_id;
-      const uint8_t* at = RowLayout(row).at(row.schema->plan.range_id);
-      if (!at) return fail(Status::kInvalid, "the row is too short for its range id");
-      auto id = static_cast<uint64_t>(load_integer(
-          row.schema->entries[static_cast<size_t>(row.schema->plan.range_id)].value, at));
-      session_.keep_range_half(roles.kind == EventKind::kStart, id, event.begin, into, rows, count,
-                               event.has_flows, event.first_flow);
+      uint64_t id;
+      if (!load_entry(row, row.schema->plan.range_id, id)) {
+        return fail(Status::kInvalid, "the row is too short for its range id");
+      }
+      session_.keep_range_half({roles.kind == EventKind::kStart, id, event.begin, &into, rows,
+                                count, event.has_flows, event.first_flow, batch_scope, number_});
       return Status::kOk;
     }
     default: break;
@@ -241,10 +241,13 @@ Status Stream::write_shaped(const Row* rows, uint32_t count) {
   Event event;
   int64_t ticks;
   std::memcpy(&ticks, rows[shape_.begin_row].data + shape_.begin_at, sizeof(ticks));
-  if (!session_.clocks().place_direct(source_, ticks, event.begin)) return unwritable(ticks);
-  std::memcpy(&ticks, rows[shape_.end_row].data + shape_.end_at, sizeof(ticks));
-  if (!session_.clocks().place_direct(source_, ticks, event.end)) return unwritable(ticks);
-  if (event.end < event.begin) return ends_early(event);
+  if (!place_own(ticks, event.begin)) return unwritable(ticks);
+  event.end = event.begin;
+  if (shape_.is_range) {
+    std::memcpy(&ticks, rows[shape_.end_row].data + shape_.end_at, sizeof(ticks));
+    if (!place_own(ticks, event.end)) return unwritable(ticks);
+    if (event.end < event.begin) return ends_early(event);
+  }
   EventTrack& into = default_track_ ? *default_track_ : track_for(rows, count, 0);
   event.rows = rows;
   event.row_count = count;
@@ -268,7 +271,8 @@ void Stream::add_half(EventTrack& into, const Event& event, bool push) {
   keeps_claim(into, event.begin, event.end);
   stop_passing();
   newest_ = std::max(newest_, event.begin);
-  into.keep_half(push, event.begin, event.rows, event.row_count, event.has_flows, event.first_flow);
+  into.keep_half(push, event.begin, event.rows, event.row_count, event.has_flows, event.first_flow,
+                 event.batch_scope);
   relieve();
 }
 
@@ -278,6 +282,10 @@ Status Stream::write_event(const Row* rows, uint32_t count) {
   }
   if (!shape_.fits(rows, count)) shape_ = EventShape::of(rows, count);
   if (shape_.usable && direct_ && !settled_) return write_shaped(rows, count);
+  return write_row(rows, count, 0);
+}
+
+Status Stream::write_row(const Row* rows, uint32_t count, uint64_t batch_scope) {
   EventRoles roles(rows, count);
   Times times;
   Status status = place_times(roles, times);
@@ -285,10 +293,10 @@ Status Stream::write_event(const Row* rows, uint32_t count) {
   if (times.deferred) {
     waits_ = true;
     stop_passing();
-    session_.defer_event(*this, rows, count, 0);
+    session_.defer_event(*this, rows, count, batch_scope);
     return Status::kOk;
   }
-  return add_event(roles, rows, count, track_for(rows, count, 0), times);
+  return add_event(roles, rows, count, track_for(rows, count, batch_scope), times, batch_scope);
 }
 
 // The track of an event's scope, which rarely is any but the stream's own.
@@ -311,7 +319,7 @@ void Stream::replay_event(const Row* rows, uint32_t count, uint64_t batch_scope)
   // What cannot be placed was counted where it was found out.
   if (place_times(roles, times) != Status::kOk) return;
   EventTrack& into = track_for(rows, count, batch_scope);
-  if (add_event(roles, rows, count, into, times) != Status::kOk) {
+  if (add_event(roles, rows, count, into, times, batch_scope) != Status::kOk) {
     session_.shop().summary.add(Count::kEndsBeforeBegin);
   }
 }
@@ -329,6 +337,8 @@ Status Stream::tie_clocks(uint64_t first, uint64_t second, const nvtxSyncPoint_t
     int64_t time_b;
     if (a.convert(points[i].src, time_a) && b.convert(points[i].dst, time_b)) {
       session_.clocks().add_point(a.key, b.key, time_a, time_b);
+      session_.definitions().add(DefinitionKind::kPoint, 0, 0,
+                                 ClockTie{a.key, b.key, time_a, time_b, 0}, {});
     } else {
       session_.shop().summary.add(Count::kBadSyncPoints);
     }
@@ -354,7 +364,10 @@ Status Stream::tie_clocks(uint64_t from, uint64_t to, double slope, const nvtxSy
   }
   double scale_a = static_cast<double>(a.numerator) / static_cast<double>(a.denominator);
   double scale_b = static_cast<double>(b.numerator) / static_cast<double>(b.denominator);
-  session_.clocks().add_factor(a.key, b.key, slope * scale_b / scale_a, time_a, time_b);
+  double nanoseconds = slope * scale_b / scale_a;
+  session_.clocks().add_factor(a.key, b.key, nanoseconds, time_a, time_b);
+  session_.definitions().add(DefinitionKind::kFactor, 0, 0,
+                             ClockTie{a.key, b.key, time_a, time_b, nanoseconds}, {});
   return Status::kOk;
 }
 
@@ -376,11 +389,25 @@ void Stream::note_memory() {
 void Stream::spill() {
   for (EventTrack* track : tracks_) track->spill();
   for (auto& [counter, tracks] : counters_) tracks->spill();
-  memory_.store(0, std::memory_order_relaxed);
+  note_memory();
+}
+
+bool Stream::in_spill_file() {
+  if (!session_.shop().spill.named()) return false;
+  return std::any_of(tracks_.begin(), tracks_.end(),
+                     [](const EventTrack* track) { return track->spilled(); }) ||
+         std::any_of(counters_.begin(), counters_.end(),
+                     [](const auto& each) { return each.second->spilled(); });
 }
 
 void Stream::close() {
-  if (!waits_) finish();
+  // Rows in the spill file are written once and for all, at the session's end: a killed
+  // session's are then in that file or in the output, never in both.
+  if (in_spill_file()) {
+    spill();
+  } else if (!waits_) {
+    finish();
+  }
   note_memory();
   out_.release();
   // What a killed process leaves behind must name its tracks.

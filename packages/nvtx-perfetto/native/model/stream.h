@@ -13,6 +13,7 @@
 
 #include "model/clock_plan.h"
 #include "model/counter_tracks.h"
+#include "model/domain.h"
 #include "model/event_shape.h"
 #include "model/event_track.h"
 #include "model/status.h"
@@ -25,13 +26,15 @@ class Session;
 enum class Ordering : uint8_t { kUnknown, kStrict, kRangeStart, kRangeEnd };
 
 struct StreamSpec {
+  bool may_lead = true;  // the trace may go over to this stream's clock
   std::string name;
   const Domain* domain = nullptr;
   uint64_t scope = 0;
   uint64_t time_domain = 0;
   bool per_scope = false;  // the claim holds within each scope only
   Ordering ordering = Ordering::kUnknown;
-  bool partly = false;  // the claim allows for skid
+  bool partly = false;    // the claim allows for skid
+  bool has_rows = false;  // of a session before, on its own tracks
 };
 
 // Which claim a batch makes for its rows.
@@ -44,6 +47,8 @@ class Stream {
   Stream(Session& session, StreamSpec spec, uint32_t number);
 
   Status write_event(const Row* rows, uint32_t count);
+  // The same for a row of a batch that says its scope (or 0).
+  Status write_row(const Row* rows, uint32_t count, uint64_t batch_scope);
   Status write_event_batch(const Schema& schema, const uint8_t* events, size_t size, uint64_t scope,
                            BatchOrder order);
   Status write_sample(int64_t ticks, uint64_t counter, const void* data, size_t size);
@@ -64,8 +69,14 @@ class Stream {
 
   const Domain& domain() const { return *spec_.domain; }
   const std::string& name() const { return spec_.name; }
+  uint32_t number() const { return number_; }
+  // Whether rows may be written before others have come.
+  bool may_pass() const { return passing_; }
   // The source of a time domain id as this stream's domain knows it.
   Status find_source(uint64_t time_domain, TimeSource& source, bool& own) const;
+
+  // A sample at the file's time; `no_value`: 0, or 1 + why it has none.
+  void add_sample(const Counter& counter, int64_t time, const uint8_t* sample, uint32_t no_value);
 
   // Writes what need not wait for the session's end, and gives back its memory.
   void close();
@@ -81,6 +92,9 @@ class Stream {
   int64_t newest() const { return newest_; }
   bool waits() const { return waits_; }
   void set_verdict(ClockPlan::Verdict verdict, ClockKey key);
+  // From now on times wait for the session's end, if they do not already; false once some stand
+  // on the stream's own clock.
+  bool wait_for_ties();
 
  private:
   struct Times {
@@ -96,23 +110,24 @@ class Stream {
   CounterTracks& counter_tracks(const Counter& counter);
   Status place_times(const EventRoles& roles, Times& times);
   Status load_time(const Row& row, int entry, int64_t& time, bool& deferred);
+  bool place_own(int64_t ticks, int64_t& time) const;
   bool placed(const TimeSource& source, int64_t ticks, int64_t& time, bool& deferred);
   Status add_event(const EventRoles& roles, const Row* rows, uint32_t count, EventTrack& into,
-                   const Times& times);
+                   const Times& times, uint64_t batch_scope);
   Status write_shaped(const Row* rows, uint32_t count);
   static Status ends_early(const Event& event);
   void add_half(EventTrack& into, const Event& event, bool push);
   void add_complete(EventTrack& into, const Event& event, bool alone);
   bool keeps_claim(EventTrack& into, int64_t begin, int64_t end);
   bool simple_batch(const Schema& schema) const;
-  void add_simple_batch(const Schema& schema, const uint8_t* events, size_t count,
-                        EventTrack& into);
+  void add_simple_batch(const Schema& schema, const uint8_t* events, size_t count, EventTrack& into,
+                        uint64_t scope);
   void check_batch_claim(const Schema& schema, const uint8_t* events, size_t count);
   void break_claim();
   void stop_passing() { passing_ = false; }
+  bool in_spill_file();
   void relieve();
   void note_memory();
-  void add_sample(const Counter& counter, int64_t time, const uint8_t* sample, uint32_t no_value);
   void add_own_sample(CounterTracks& into, int64_t time, const uint8_t* sample, uint32_t no_value);
   void remember(const Counter& counter);
   bool plain_times(const TimeSource& source, const CounterBatch& batch) const;
@@ -132,6 +147,7 @@ class Stream {
   TimeSource source_;
   ClockKey target_ = kNoClock;
   bool direct_ = true;
+  bool plain_ = true;  // direct, in nanoseconds
   bool settled_ = false;
   bool passing_ = false;  // the claim is kept: in-order events are written at once
   bool claim_broken_ = false;

@@ -49,7 +49,7 @@ void Stream::check_batch_claim(const Schema& schema, const uint8_t* events, size
 }
 
 void Stream::add_simple_batch(const Schema& schema, const uint8_t* events, size_t count,
-                              EventTrack& into) {
+                              EventTrack& into, uint64_t scope) {
   const EventPlan& plan = schema.plan;
   Summary& summary = session_.shop().summary;
   const ClockPlan& clocks = session_.clocks();
@@ -61,6 +61,7 @@ void Stream::add_simple_batch(const Schema& schema, const uint8_t* events, size_
   Event event;
   event.rows = &row;
   event.row_count = 1;
+  event.batch_scope = scope;
   event.shape = plan.kind == EventKind::kMark      ? Shape::kInstant
                 : plan.kind == EventKind::kPushPop ? Shape::kNested
                                                    : Shape::kAsync;
@@ -102,7 +103,7 @@ Status Stream::write_event_batch(const Schema& schema, const uint8_t* events, si
   if (order == BatchOrder::kSorted) check_batch_claim(schema, events, count);
   if (simple_batch(schema)) {
     uint64_t id = scope ? scope : spec_.scope;
-    add_simple_batch(schema, events, count, track(id, *spec_.domain->find_scope(id)));
+    add_simple_batch(schema, events, count, track(id, *spec_.domain->find_scope(id)), scope);
     return Status::kOk;
   }
   Summary& summary = session_.shop().summary;
@@ -117,7 +118,7 @@ Status Stream::write_event_batch(const Schema& schema, const uint8_t* events, si
       session_.defer_event(*this, &row, 1, scope);
       continue;
     }
-    if (add_event(roles, &row, 1, track_for(&row, 1, scope), times) != Status::kOk) {
+    if (add_event(roles, &row, 1, track_for(&row, 1, scope), times, scope) != Status::kOk) {
       summary.add(Count::kEndsBeforeBegin);
     }
   }

@@ -23,8 +23,12 @@ CounterTracks& Stream::counter_tracks(const Counter& counter) {
     bool own = scope && !scope->root;
     uint64_t parent = own ? session_.shop().tracks.scope(scope->path)
                           : track(spec_.scope, *spec_.domain->find_scope(spec_.scope)).track();
+    // Other streams that feed a counter of a scope meet on its tracks there.
+    uint32_t owner = own ? spec_.domain->serial() : number_;
     slot = std::make_unique<CounterTracks>(session_.shop(), out_, counter, parent,
-                                           session_.clocks().written_clock(target_));
+                                           session_.clocks().written_clock(target_),
+                                           counter_owner(counter, owner));
+    slot->set_stream(number_);
   }
   return *slot;
 }
@@ -54,8 +58,7 @@ void Stream::add_sample(const Counter& counter, int64_t time, const uint8_t* sam
   const Scope* scope = spec_.domain->find_scope(counter.scope);
   if (counter.deltas && scope && !scope->root) {
     newest_ = std::max(newest_, time);
-    session_.keep_shared_sample(counter, *scope, session_.clocks().written_clock(target_), time,
-                                sample, no_value);
+    session_.keep_shared_sample(*this, counter, *scope, target_, time, sample, no_value);
     return;
   }
   add_own_sample(counter_tracks(counter), time, sample, no_value);

@@ -23,6 +23,7 @@ const char* count_name(Count count) {
     case Count::kUnrelatedClocks: return "unrelated_clocks";
     case Count::kBadSyncPoints: return "bad_sync_points";
     case Count::kClockResidualNs: return "clock_residual_ns";
+    case Count::kClockKept: return "trace_clock_kept";
     case Count::kSpilledRuns: return "spilled_runs";
     case Count::kDroppedTimes: return "dropped_times";
     case Count::kDroppedUntied: return "dropped_untied";
@@ -31,6 +32,9 @@ const char* count_name(Count count) {
     case Count::kInheritedPops: return "inherited_pops";
     case Count::kDroppedRanges: return "dropped_ranges";
     case Count::kUnsupportedCalls: return "unsupported_calls";
+    case Count::kKilledSessions: return "killed_sessions";
+    case Count::kRecoveredRows: return "recovered_rows";
+    case Count::kUnreadableRuns: return "unreadable_runs";
     case Count::kCount: break;
   }
   return "unknown";

@@ -30,6 +30,7 @@ enum class Count : uint8_t {
   kUnrelatedClocks,
   kBadSyncPoints,
   kClockResidualNs,
+  kClockKept,
   kSpilledRuns,
   kDroppedTimes,
   kDroppedUntied,
@@ -38,6 +39,9 @@ enum class Count : uint8_t {
   kInheritedPops,
   kDroppedRanges,
   kUnsupportedCalls,
+  kKilledSessions,
+  kRecoveredRows,
+  kUnreadableRuns,
   kCount
 };
 

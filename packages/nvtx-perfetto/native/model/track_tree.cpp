@@ -14,9 +14,25 @@ std::string id_name(const char* kind, uint64_t id) {
 
 }  // namespace
 
-uint64_t TrackTree::describe(uint64_t parent, std::string_view name, std::string_view description) {
+uint64_t TrackTree::id(Kind kind, uint64_t parent, std::string_view name, uint64_t number) const {
+  uint64_t hash = 0xCBF29CE484222325u;  // FNV-1a
+  for (char c : name) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3u;
+  uint64_t mixed = seed_;
+  for (uint64_t part : {static_cast<uint64_t>(kind), parent, hash, number}) {
+    mixed = TrackIds(mixed + part).next();
+  }
+  return mixed;
+}
+
+uint64_t TrackTree::next_id(Kind kind, uint64_t parent, std::string_view name, uint64_t first) {
+  uint64_t& before = alike_[id(kind, parent, name, first)];
+  return id(kind, parent, name, first + before++);
+}
+
+uint64_t TrackTree::describe(uint64_t uuid, uint64_t parent, std::string_view name,
+                             std::string_view description) {
   TrackDescription track;
-  track.uuid = ids_.next();
+  track.uuid = uuid;
   track.parent = parent;
   track.name = name;
   track.description = description;
@@ -47,14 +63,14 @@ bool TrackTree::flush() noexcept {
 }
 
 TrackTree::Place TrackTree::root() {
-  if (root_ == 0) root_ = describe(0, session_name_, {});
+  if (root_ == 0) root_ = describe(id(Kind::kRoot, 0, session_name_, 0), 0, session_name_, {});
   return {root_, 0};
 }
 
 TrackTree::Place TrackTree::process(int32_t pid, const std::string& name) {
   Row& row = processes_[pid];
   if (row.uuid == 0 || (!row.named && !name.empty())) {
-    if (row.uuid == 0) row.uuid = ids_.next();
+    if (row.uuid == 0) row.uuid = id(Kind::kProcess, 0, {}, static_cast<uint64_t>(pid));
     row.named = !name.empty();
     describe_process(packets_, sequence_, row.uuid, pid, name);
     flush_if_full();
@@ -65,7 +81,10 @@ TrackTree::Place TrackTree::process(int32_t pid, const std::string& name) {
 TrackTree::Place TrackTree::thread_in(const Place& process, int64_t tid, const std::string& name) {
   Row& row = threads_[{process.pid, tid}];
   if (row.uuid == 0 || (!row.named && !name.empty())) {
-    if (row.uuid == 0) row.uuid = ids_.next();
+    if (row.uuid == 0) {
+      row.uuid =
+          id(Kind::kThread, static_cast<uint64_t>(process.pid), {}, static_cast<uint64_t>(tid));
+    }
     auto known = thread_names_.find(static_cast<uint64_t>(tid));
     bool borrow = name.empty() && known != thread_names_.end();
     const std::string& shown = borrow ? known->second : name;
@@ -79,8 +98,8 @@ TrackTree::Place TrackTree::thread_in(const Place& process, int64_t tid, const s
 TrackTree::Place TrackTree::named_child(const Place& parent, const std::string& name) {
   auto found = children_.find({parent.uuid, name});
   if (found == children_.end()) {
-    found =
-        children_.emplace(std::make_pair(parent.uuid, name), describe(parent.uuid, name, {})).first;
+    uint64_t uuid = describe(id(Kind::kChild, parent.uuid, name, 0), parent.uuid, name, {});
+    found = children_.emplace(std::make_pair(parent.uuid, name), uuid).first;
   }
   return {found->second, parent.pid};
 }
@@ -120,19 +139,26 @@ uint64_t TrackTree::thread(const std::vector<ScopeNode>& from, uint64_t pid, boo
 
 uint64_t TrackTree::add(uint64_t parent, std::string_view name, std::string_view description) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return describe(parent, name, description);
+  return describe(next_id(Kind::kOwn, parent, name, 0), parent, name, description);
 }
 
-uint64_t TrackTree::add_counter(uint64_t parent, std::string_view name,
-                                std::string_view description, const CounterDescription& counter) {
+uint64_t TrackTree::add_lane(uint64_t parent, std::string_view name) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return describe(next_id(Kind::kLane, parent, name, first_lane_), parent, name, {});
+}
+
+uint64_t TrackTree::counter(uint64_t parent, std::string_view name, std::string_view description,
+                            const CounterDescription& details, uint64_t owner) {
   std::lock_guard<std::mutex> lock(mutex_);
   TrackDescription track;
-  track.uuid = ids_.next();
+  track.uuid = id(Kind::kCounter, parent, name, owner);
   track.parent = parent;
   track.name = name;
   track.description = description;
-  describe_counter(packets_, sequence_, track, counter);
-  flush_if_full();
+  if (counters_.insert(track.uuid).second) {
+    describe_counter(packets_, sequence_, track, details);
+    flush_if_full();
+  }
   return track.uuid;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +20,12 @@ namespace nvtx_perfetto {
 // and threads beside it. Describes every track once. Safe to use from several threads.
 class TrackTree {
  public:
-  TrackTree(Sink& sink, uint32_t sequence, uint64_t seed, std::string session_name)
-      : sink_(sink), sequence_(sequence), ids_(seed), session_name_(std::move(session_name)) {}
+  // What a track is and the seed give its id, whatever order tracks come in. `again`: this
+  // tree grows beside another of that seed, whose lanes are left alone.
+  TrackTree(Sink& sink, uint32_t sequence, uint64_t seed, std::string session_name,
+            bool again = false)
+      : sink_(sink), sequence_(sequence), seed_(seed), session_name_(std::move(session_name)),
+        first_lane_(again ? uint64_t{1} << 32 : 0) {}
 
   // The track that a scope path stands for; the session's own for an empty path. `process[PID]`
   // and, below it, `thread[TID]` stand for that process and thread.
@@ -32,8 +37,12 @@ class TrackTree {
 
   // A track of its own, whatever others there are.
   uint64_t add(uint64_t parent, std::string_view name, std::string_view description = {});
-  uint64_t add_counter(uint64_t parent, std::string_view name, std::string_view description,
-                       const CounterDescription& counter);
+  // The same, for rows that found no place on another.
+  uint64_t add_lane(uint64_t parent, std::string_view name);
+  // The track of a counter's field below a parent, whoever feeds it. `owner` tells fields of
+  // one name apart.
+  uint64_t counter(uint64_t parent, std::string_view name, std::string_view description,
+                   const CounterDescription& details, uint64_t owner);
   // A track without a parent.
   uint64_t add_root(std::string_view name) { return add(0, name); }
 
@@ -58,20 +67,28 @@ class TrackTree {
   Place process(int32_t pid, const std::string& name);
   Place named_child(const Place& parent, const std::string& name);
   Place thread_in(const Place& process, int64_t tid, const std::string& name);
-  uint64_t describe(uint64_t parent, std::string_view name, std::string_view description);
+  enum class Kind : uint64_t { kRoot = 1, kProcess, kThread, kChild, kOwn, kLane, kCounter };
+  uint64_t id(Kind kind, uint64_t parent, std::string_view name, uint64_t number) const;
+  // As id(), for tracks that may be alike in all else.
+  uint64_t next_id(Kind kind, uint64_t parent, std::string_view name, uint64_t first);
+  uint64_t describe(uint64_t uuid, uint64_t parent, std::string_view name,
+                    std::string_view description);
   void flush_if_full();
 
   Sink& sink_;
   const uint32_t sequence_;
-  TrackIds ids_;
+  const uint64_t seed_;
   const std::string session_name_;
+  const uint64_t first_lane_;
   std::mutex mutex_;
   ByteBuffer packets_;
   uint64_t root_ = 0;
   std::map<int32_t, Row> processes_;
   std::map<std::pair<int32_t, int64_t>, Row> threads_;
   std::map<std::pair<uint64_t, std::string>, uint64_t> children_;
+  std::set<uint64_t> counters_;
   std::map<uint64_t, std::string> thread_names_;
+  std::map<uint64_t, uint64_t> alike_;  // how many there are so far, by the first one's id
 };
 
 // Where the packets of streams go: the descriptors first, since the engine must know a counter

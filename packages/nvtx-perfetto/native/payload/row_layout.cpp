@@ -97,4 +97,12 @@ void RowLayout::walk() {
   }
 }
 
+bool load_entry(const Row& row, int entry, uint64_t& out) {
+  const uint8_t* at = RowLayout(row).at(entry);
+  if (!at) return false;
+  const TypeInfo& type = row.schema->entries[static_cast<size_t>(entry)].value;
+  out = static_cast<uint64_t>(load_integer(type, at));
+  return true;
+}
+
 }  // namespace nvtx_perfetto

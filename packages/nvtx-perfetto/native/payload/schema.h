@@ -121,6 +121,7 @@ struct EventPlan {
 // The layout of one payload. Immutable once registered; lives as long as its session.
 struct Schema {
   uint64_t id = 0;
+  uint32_t number = 0;  // what packed rows call it; its domain's own
   std::string name;
   std::vector<SchemaEntry> entries;
   size_t size = 0;  // bytes of a fixed layout; 0 otherwise
@@ -173,5 +174,8 @@ class RowLayout {
   const Row& row_;
   std::vector<Place> places_;  // for layouts that depend on the data
 };
+
+// The bits of a row's integer entry; false where the row is too short for it.
+bool load_entry(const Row& row, int entry, uint64_t& out);
 
 }  // namespace nvtx_perfetto

@@ -353,6 +353,7 @@ std::unique_ptr<Schema> predefined_schema(uint64_t type) {
   entry.shown = !is_attribute(type);
   auto schema = std::make_unique<Schema>();
   schema->id = type;
+  schema->number = static_cast<uint32_t>(type);
   schema->fixed = false;
   schema->plan.shown = entry.shown ? 1 : 0;
   schema->entries.push_back(std::move(entry));

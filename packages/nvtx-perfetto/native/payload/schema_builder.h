@@ -49,4 +49,7 @@ struct Semantics {
 };
 Semantics read_semantics(const nvtxSemanticsHeader_t* chain);
 
+// A counter's description with its limits and interpolation, which Perfetto has no fields for.
+std::string describe_counter_semantics(std::string text, const CounterSemantics& semantics);
+
 }  // namespace nvtx_perfetto

@@ -89,4 +89,15 @@ Semantics read_semantics(const nvtxSemanticsHeader_t* chain) {
   return out;
 }
 
+std::string describe_counter_semantics(std::string text, const CounterSemantics& semantics) {
+  auto add = [&text](const char* what, const std::string& value) {
+    if (value.empty()) return;
+    if (!text.empty()) text += "; ";
+    text += what + value;
+  };
+  add("limits: ", semantics.limits);
+  add("interpolation: ", semantics.interpolation);
+  return text;
+}
+
 }  // namespace nvtx_perfetto

@@ -3,10 +3,12 @@
 
 #include <nvtx3/nvToolsExtPayload.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <cwchar>
+#include <limits>
 
 namespace nvtx_perfetto {
 namespace {
@@ -42,6 +44,24 @@ std::string unsigned_wide_text(unsigned __int128 value) {
     value /= 10;
   } while (value != 0);
   return std::string(digits + at, sizeof(digits) - at);
+}
+
+// binary128: a sign, 15 bits of exponent (biased by 16383) and 112 of fraction. Cut, not rounded
+// to nearest, to the 53 bits of a double.
+double quad_to_double(const uint8_t* at, bool& rounded) {
+  uint64_t low = load<uint64_t>(at);
+  uint64_t high = load<uint64_t>(at + 8);
+  int exponent = static_cast<int>(high >> 48 & 0x7FFF);
+  uint64_t fraction = (high & 0xFFFFFFFFFFFFu) << 4 | low >> 60;
+  double sign = high >> 63 ? -1 : 1;
+  if (exponent == 0x7FFF) {
+    return sign * (fraction || low ? std::numeric_limits<double>::quiet_NaN()
+                                   : std::numeric_limits<double>::infinity());
+  }
+  double whole = static_cast<double>((exponent ? uint64_t{1} << 52 : 0) | fraction);
+  double value = std::ldexp(whole, std::max(exponent, 1) - 16383 - 52);
+  rounded = low << 4 != 0 || std::ldexp(value, 16383 + 52 - std::max(exponent, 1)) != whole;
+  return sign * value;
 }
 
 // binary128 as C99 hexadecimal, which is exact whatever the platform's long double.
@@ -135,6 +155,11 @@ bool is_number(ValueKind kind) {
          kind == ValueKind::kLongDouble;
 }
 
+bool is_countable(ValueKind kind) {
+  return is_number(kind) || kind == ValueKind::kQuad || kind == ValueKind::kWide ||
+         kind == ValueKind::kUnsignedWide;
+}
+
 int64_t load_integer(const TypeInfo& type, const uint8_t* at) {
   bool sign = type.kind == ValueKind::kSigned;
   switch (type.size) {
@@ -161,6 +186,26 @@ double load_number(const TypeInfo& type, const uint8_t* at) {
     case ValueKind::kLongDouble: return static_cast<double>(load<long double>(at));
     case ValueKind::kSigned: return static_cast<double>(load_integer(type, at));
     default: return static_cast<double>(static_cast<uint64_t>(load_integer(type, at)));
+  }
+}
+
+double load_countable(const TypeInfo& type, const uint8_t* at, bool& rounded) {
+  // Beyond 2^63 a conversion back would overflow; what a double drops is what counts.
+  auto of_magnitude = [&](unsigned __int128 magnitude) {
+    int bits = 128;
+    while (bits > 0 && magnitude >> (bits - 1) == 0) --bits;
+    rounded = bits > 53 && magnitude << (128 - bits + 53) != 0;
+    return static_cast<double>(magnitude);
+  };
+  switch (type.kind) {
+    case ValueKind::kUnsignedWide: return of_magnitude(load<unsigned __int128>(at));
+    case ValueKind::kWide: {
+      auto value = load<__int128>(at);
+      auto magnitude = static_cast<unsigned __int128>(value);
+      return value < 0 ? -of_magnitude(-magnitude) : of_magnitude(magnitude);
+    }
+    case ValueKind::kQuad: return quad_to_double(at, rounded);
+    default: return load_number(type, at);
   }
 }
 

@@ -38,11 +38,15 @@ TypeInfo predefined_type(uint64_t type);
 
 bool is_integer(ValueKind kind);
 bool is_number(ValueKind kind);
+// Numbers and 128-bit values, which a counter may hold.
+bool is_countable(ValueKind kind);
 
 // The bytes at `at` need no alignment. Integers of any width; unsigned values keep
 // their bits.
 int64_t load_integer(const TypeInfo& type, const uint8_t* at);
 double load_number(const TypeInfo& type, const uint8_t* at);
+// A countable value as a double; says whether it had to be rounded.
+double load_countable(const TypeInfo& type, const uint8_t* at, bool& rounded);
 // 128-bit and extended values, as text that loses nothing.
 std::string wide_text(const TypeInfo& type, const uint8_t* at);
 

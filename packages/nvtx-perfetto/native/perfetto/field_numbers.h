@@ -19,6 +19,10 @@ constexpr uint32_t kTracePacket_sequence_flags = 13;
 constexpr uint32_t kTracePacket_timestamp_clock_id = 58;
 constexpr uint32_t kTracePacket_trace_packet_defaults = 59;
 constexpr uint32_t kTracePacket_track_descriptor = 60;
+constexpr uint32_t kTracePacket_trace_uuid = 89;
+
+constexpr uint32_t kTraceUuid_msb = 1;
+constexpr uint32_t kTraceUuid_lsb = 2;
 
 constexpr uint32_t kTracePacketDefaults_track_event_defaults = 11;
 constexpr uint32_t kTracePacketDefaults_timestamp_clock_id = 58;
@@ -68,6 +72,7 @@ constexpr uint32_t kTrackDescriptor_description = 14;
 
 constexpr uint32_t kProcessDescriptor_pid = 1;
 constexpr uint32_t kProcessDescriptor_process_name = 6;
+constexpr uint32_t kProcessDescriptor_start_timestamp_ns = 7;
 constexpr uint32_t kProcessDescriptor_process_labels = 8;
 constexpr uint32_t kThreadDescriptor_pid = 1;
 constexpr uint32_t kThreadDescriptor_tid = 2;

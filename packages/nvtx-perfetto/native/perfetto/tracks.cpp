@@ -86,11 +86,14 @@ void describe_counter(ByteBuffer& out, uint32_t sequence, const TrackDescription
 }
 
 void describe_process(ByteBuffer& out, uint32_t sequence, uint64_t uuid, int32_t pid,
-                      std::string_view name, std::string_view label) {
+                      std::string_view name, std::string_view label, int64_t start) {
   DescriptorPacket packet(out, sequence, uuid);
   size_t body = proto::open_message(out, kTrackDescriptor_process);
   proto::add_varint(out, kProcessDescriptor_pid, static_cast<uint64_t>(pid));
   if (!name.empty()) add_text(out, kProcessDescriptor_process_name, name);
+  if (start > 0) {
+    proto::add_varint(out, kProcessDescriptor_start_timestamp_ns, static_cast<uint64_t>(start));
+  }
   if (!label.empty()) add_text(out, kProcessDescriptor_process_labels, label);
   proto::close_message(out, body);
 }

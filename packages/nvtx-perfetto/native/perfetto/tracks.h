@@ -36,7 +36,7 @@ void describe_track(ByteBuffer& out, uint32_t sequence, const TrackDescription& 
 void describe_counter(ByteBuffer& out, uint32_t sequence, const TrackDescription& track,
                       const CounterDescription& counter);
 void describe_process(ByteBuffer& out, uint32_t sequence, uint64_t uuid, int32_t pid,
-                      std::string_view name, std::string_view label = {});
+                      std::string_view name, std::string_view label = {}, int64_t start = 0);
 void describe_thread(ByteBuffer& out, uint32_t sequence, uint64_t uuid, int32_t pid, int64_t tid,
                      std::string_view name);
 

@@ -128,3 +128,20 @@ TEST("clock plan: how far sync points lie from a line is told") {
   CHECK_EQ(plan.place(kOwn, 16), 17);
   CHECK_EQ(plan.summary.get(Count::kClockResidualNs), 3u);
 }
+
+TEST("clock plan: the host's times carry a time from one of its clocks to another") {
+  Plan plan({true, false, 0});
+  plan.admit(kMono);
+  plan.clocks.add_host_times({{{kBoottime, 5000},
+                               {kMonotonic, 4000},
+                               {kMonotonicRaw, 3990},
+                               {kRealtime, 1'700'000'000'000'000'000}}});
+  int64_t time = 4100;
+  CHECK(plan.clocks.carry(kMono, kReal, time));
+  CHECK_EQ(time, 1'700'000'000'000'000'100);
+  CHECK(plan.clocks.carry(kReal, kMonotonicRaw, time));
+  CHECK_EQ(time, 4090);
+  CHECK(!plan.clocks.carry(kReal, kOwn, time));
+  plan.clocks.settle();
+  CHECK_EQ(plan.place(kReal, 1'700'000'000'000'000'007), 4007);
+}

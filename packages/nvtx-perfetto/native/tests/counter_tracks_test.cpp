@@ -202,3 +202,55 @@ TEST("counter tracks: a batch is the same as its samples one by one") {
              many.stage.summary.get(Count::kRoundedCounters));
   }
 }
+
+TEST("counter tracks: UNCHANGED before what is written already does not repeat a later value") {
+  Fixture f;
+  f.open(NVTX_PAYLOAD_ENTRY_TYPE_INT64);
+  f.pass<int64_t>(100, 7);
+  int64_t early = 3;
+  f.tracks->keep_no_value(20, NoValue::kUnchanged);
+  f.tracks->keep(30, reinterpret_cast<const uint8_t*>(&early));
+  f.tracks->keep_no_value(40, NoValue::kUnchanged);
+  f.tracks->keep_no_value(120, NoValue::kUnchanged);
+  Series found = f.series();
+  CHECK_EQ(found.size(), 5u);
+  CHECK(std::isnan(found[1].second));
+  found.erase(found.begin() + 1);
+  CHECK((found == Series{{100, 7}, {30, 3}, {40, 3}, {120, 7}}));
+}
+
+TEST("counter tracks: 128-bit values become doubles, and those that do not fit are counted") {
+  Fixture f;
+  f.open(NVTX_PAYLOAD_ENTRY_TYPE_INT128);
+  f.pass<__int128>(1, -5);
+  f.pass<__int128>(2, static_cast<__int128>(1) << 100);
+  CHECK_EQ(f.stage.summary.get(Count::kRoundedCounters), 0u);
+  f.pass<__int128>(3, (static_cast<__int128>(1) << 100) + 1);
+  CHECK_EQ(f.stage.summary.get(Count::kRoundedCounters), 1u);
+  CHECK((f.series() == Series{{1, -5}, {2, std::ldexp(1.0, 100)}, {3, std::ldexp(1.0, 100)}}));
+}
+
+TEST("counter tracks: binary128 values become doubles") {
+  Fixture f;
+  f.open(NVTX_PAYLOAD_ENTRY_TYPE_FLOAT128);
+  struct Quad {
+    uint64_t low;
+    uint64_t high;
+  };
+  f.pass(1, Quad{0, 0x3FFF800000000000});                   // 1.5
+  f.pass(2, Quad{0, 0xC000000000000000});                   // -2
+  f.pass(3, Quad{0, 0});                                    // 0
+  f.pass(4, Quad{0x1000000000000000, 0x3FFF000000000000});  // 1 + 2^-52
+  f.pass(5, Quad{0, 0x7FFF000000000000});                   // infinity
+  CHECK_EQ(f.stage.summary.get(Count::kRoundedCounters), 0u);
+  f.pass(6, Quad{1, 0x3FFF000000000000});  // 1 + 2^-112
+  f.pass(7, Quad{0, 0x0001000000000000});  // far below the least double
+  CHECK_EQ(f.stage.summary.get(Count::kRoundedCounters), 2u);
+  CHECK((f.series() == Series{{1, 1.5},
+                              {2, -2},
+                              {3, 0},
+                              {4, 1 + std::ldexp(1.0, -52)},
+                              {5, HUGE_VAL},
+                              {6, 1},
+                              {7, 0}}));
+}

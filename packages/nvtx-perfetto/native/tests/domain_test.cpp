@@ -86,3 +86,18 @@ TEST("domain: scopes stand below their parents, predefined ones at the root") {
   CHECK(domain.find_scope(domain.add_scope(nullptr, 0, 0, problem))->root);
   CHECK_EQ(domain.add_scope("x", child + 100, 0, problem), 0u);
 }
+
+TEST("domain: packed rows find schemas by number, also those with ids of their caller's") {
+  Domain domain("d");
+  std::string problem;
+  const Schema* given = domain.find_schema(domain.add_schema(schema(), 0, problem));
+  const Schema* chosen = domain.find_schema(domain.add_schema(schema(), kFirstStaticId, problem));
+  CHECK_EQ(domain.add_schema(schema(), kFirstStaticId, problem), 0u);
+  const Schema* last = domain.find_schema(domain.add_schema(schema(), 0, problem));
+  const Schema* text = domain.find_schema(NVTX_PAYLOAD_ENTRY_TYPE_CSTRING);
+  CHECK_EQ(last->number, given->number + 2);
+  for (const Schema* one : {given, chosen, last, text}) {
+    CHECK(domain.numbered_schema(one->number) == one);
+  }
+  CHECK(!domain.numbered_schema(0) && !domain.numbered_schema(last->number + 1));
+}

@@ -11,7 +11,7 @@ namespace {
 
 struct Fixture {
   Stage stage;
-  Events events;
+  Events events{stage.domain};
   EventTrack track{stage.shop(), stage.out, stage.emitter, 0, "stream"};
 
   Fixture() { track.set_clock(stage::kClock); }
@@ -125,8 +125,7 @@ TEST("event track: categories are the domain's name and then the event's") {
 TEST("event track: events keep their categories while thousands of names come and go") {
   for (uint64_t type : {NVTX_PAYLOAD_ENTRY_TYPE_INT32, NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB}) {
     Fixture f;
-    schemas::Types types;
-    const Schema& schema = types.add({schemas::entry(type, "x")});
+    const Schema& schema = stage::registered(f.stage.domain, {schemas::entry(type, "x")});
     schemas::Bytes bytes;
     bytes.add<int32_t>(7);
     for (int64_t i = 0; i < 20'000; ++i) {

@@ -2,11 +2,14 @@
 // An NVTX copy of our own drives the injection from many threads, with forks, flushes and
 // threads that come and go. Made for the sanitizers, and right without them.
 #include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtPayload.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <thread>
 
 #include "live/recorder.h"
@@ -14,6 +17,7 @@
 #include "live_recording.h"
 
 extern "C" int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table);
+extern "C" int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module);
 
 // The child of a fork starts a thread; all that is shared with it is made anew.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options() {
@@ -64,7 +68,48 @@ void push() {
 }
 void pop() { copy.get<nvtxDomainRangePop_impl_fntype>(1, NVTX_CBID_CORE2_DomainRangePop)(domain); }
 
+// The payload extension's functions, and a batch of one mark.
+intptr_t payload_slots[32];
+std::atomic<int64_t> next_time{1};
+nvtxEventBatch_t batch;
+
+template <typename Function>
+Function payload_function(size_t id) {
+  return reinterpret_cast<Function>(payload_slots[id]);
+}
+
+int64_t own_clock() { return live::boottime(); }
+
+void prepare_batch() {
+  nvtxExtModuleSegment_t segment{0, std::size(payload_slots), payload_slots};
+  nvtxExtModuleInfo_t module = {};
+  module.moduleId = NVTX_EXT_PAYLOAD_MODULEID;
+  module.segmentsCount = 1;
+  module.segments = &segment;
+  CHECK_EQ(InitializeInjectionNvtxExtension(&module), 1);
+  nvtxPayloadSchemaEntry_t entry = {};
+  entry.flags = NVTX_PAYLOAD_ENTRY_FLAG_MARK | NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP;
+  entry.type = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
+  nvtxPayloadSchemaAttr_t schema = {};
+  schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS;
+  schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+  schema.flags = NVTX_PAYLOAD_SCHEMA_FLAG_MARK;
+  schema.entries = &entry;
+  schema.numEntries = 1;
+  using Register = uint64_t (*)(nvtxDomainHandle_t, const nvtxPayloadSchemaAttr_t*);
+  auto add = payload_function<Register>(NVTX3EXT_CBID_nvtxPayloadSchemaRegister);
+  batch.eventSchemaId = add(domain, &schema);
+  batch.size = sizeof(int64_t);
+  using Timer = void (*)(nvtxDomainHandle_t, uint64_t, uint64_t, int64_t (*)());
+  auto timer = payload_function<Timer>(NVTX3EXT_CBID_nvtxTimerSource);
+  timer(domain, NVTX_TIMESTAMP_TYPE_GPU_GLOBALTIMER, 0, &own_clock);
+}
+
 void work(int ranges) {
+  using Submit = void (*)(nvtxDomainHandle_t, const nvtxEventBatch_t*);
+  auto submit = payload_function<Submit>(NVTX3EXT_CBID_nvtxEventBatchSubmit);
   auto start = copy.get<nvtxRangeStartA_impl_fntype>(0, NVTX_CBID_CORE_RangeStartA);
   auto end = copy.get<nvtxRangeEnd_impl_fntype>(0, NVTX_CBID_CORE_RangeEnd);
   auto mark = copy.get<nvtxMarkA_impl_fntype>(0, NVTX_CBID_CORE_MarkA);
@@ -74,6 +119,10 @@ void work(int ranges) {
     mark("mark");
     pop();
     end(id);
+    int64_t time = next_time.fetch_add(1);
+    nvtxEventBatch_t own = batch;
+    own.events = &time;
+    submit(domain, &own);
   }
 }
 
@@ -131,17 +180,25 @@ TEST("live driver: threads, forks and flushes at once lose nothing") {
   attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
   attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
   attributes.message.registered = name(domain, "step");
+  prepare_batch();
   drive();
   live::Recorder::existing()->finish();
   push();  // after the end: ignored
   live::JoinReport report;
   std::string output = folder + "/joined";
-  CHECK_EQ(live::join_traces(recovered_parts(folder), output, false, report), "");
-  constexpr uint64_t kEvents = 3 * (kRanges * (kThreads + kForks) + kShortThreads);
+  std::vector<std::string> parts = recovered_parts(folder);
+  CHECK_EQ(live::join_traces({parts.begin(), parts.end()}, output, false, report), "");
+  constexpr uint64_t kEvents = 4 * (kRanges * (kThreads + kForks) + kShortThreads);
   CHECK_EQ(report.counts["events"], kEvents);
   CHECK_EQ(report.counts["dropped_ranges"], uint64_t{0});
   CHECK_EQ(report.counts["unmatched_ends"], uint64_t{0});
   packets::Trace trace(content(output));
-  CHECK_EQ(count(trace, kBegin, "step") + count(trace, kBegin, "crossing"), kEvents / 3 * 2);
-  CHECK_EQ(count(trace, kEnd), kEvents / 3 * 2);
+  CHECK_EQ(count(trace, kBegin, "step") + count(trace, kBegin, "crossing"), kEvents / 4 * 2);
+  CHECK_EQ(count(trace, kEnd), kEvents / 4 * 2);
+  size_t deferred = 0;
+  for (const auto& [uuid, track] : trace.tracks) {
+    if (track.name != "driver deferred") continue;
+    for (const packets::Event& event : trace.events) deferred += event.track == uuid;
+  }
+  CHECK_EQ(deferred, kEvents / 4);
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "check.h"
+#include "live/attribute_copy.h"
 #include "live/clock.h"
 #include "live/recovery.h"
 #include "live/session.h"
@@ -21,6 +22,26 @@ namespace live = nvtx_perfetto::live;
 inline std::string content(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Registers a static schema; a `size` of 0 leaves it to its entries.
+inline uint64_t define_schema(live::Registry& registry, uint32_t domain, uint64_t flags,
+                              const nvtxPayloadSchemaEntry_t* entries, size_t count,
+                              size_t size = 0) {
+  nvtxPayloadSchemaAttr_t schema = {};
+  schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS;
+  if (size) schema.fieldMask |= NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
+  schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+  schema.flags = flags;
+  schema.entries = entries;
+  schema.numEntries = count;
+  schema.payloadStaticSize = size;
+  nvtx_perfetto::ByteBuffer body;
+  live::pack_schema(body, schema);
+  return registry.define(live::DefinitionKind::kSchema, domain, 0, body.view(),
+                         NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
 }
 
 class Recording {

@@ -70,7 +70,7 @@ TEST("range lanes: random crossings have exact times, lanes and parents as the r
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {
     Stage stage;
-    Events events;
+    Events events(stage.domain);
     std::vector<uint64_t> made;
     NestedLanes lanes(stage.out, stage::kClock, stage.emitter, stage.summary, [&] {
       made.push_back(stage.tracks.add_root("lane"));
@@ -100,7 +100,7 @@ TEST("range lanes: random crossings have exact times, lanes and parents as the r
 
 TEST("range lanes: nesting stays on one lane; touching ranges do not cross") {
   Stage stage;
-  Events events;
+  Events events(stage.domain);
   int lanes_made = 0;
   NestedLanes lanes(stage.out, stage::kClock, stage.emitter, stage.summary, [&] {
     ++lanes_made;
@@ -125,7 +125,7 @@ TEST("range lanes: nesting stays on one lane; touching ranges do not cross") {
 
 TEST("range lanes: what never ends has no end and is counted; inner ranges keep theirs") {
   Stage stage;
-  Events events;
+  Events events(stage.domain);
   NestedLanes lanes(stage.out, stage::kClock, stage.emitter, stage.summary,
                     [&] { return stage.tracks.add_root("lane"); });
   lanes.add(events.event(0, kNeverEnds, Shape::kNested, "open"));
@@ -139,7 +139,7 @@ TEST("range lanes: what never ends has no end and is counted; inner ranges keep 
 
 TEST("range lanes: start/end ranges have a lane each, the lowest that is free") {
   Stage stage;
-  Events events;
+  Events events(stage.domain);
   std::vector<uint64_t> made;
   AsyncLanes lanes(stage.out, stage::kClock, stage.emitter, stage.summary, [&] {
     made.push_back(stage.tracks.add_root("lane"));
@@ -165,7 +165,7 @@ TEST("range lanes: start/end ranges have a lane each, the lowest that is free") 
 
 TEST("range lanes: a full file takes no begins, but every end of what it took") {
   Stage stage;
-  Events events;
+  Events events(stage.domain);
   NestedLanes lanes(stage.out, stage::kClock, stage.emitter, stage.summary,
                     [&] { return stage.tracks.add_root("lane"); });
   lanes.add(events.event(0, 10, Shape::kNested, "a"));

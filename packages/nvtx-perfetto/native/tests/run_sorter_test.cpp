@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/run_sorter.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstring>
 #include <random>
@@ -129,5 +132,62 @@ TEST("run sorter: without a folder for runs, records stay in memory and are not 
   CHECK(!sorter.spill());
   unsetenv("TMPDIR");
   CHECK(file.error().find("/nowhere/either") != std::string::npos);
+  CHECK(drained(sorter) == sorted(rows));
+}
+
+TEST("run sorter: on a full disk records stay in memory, however often a spill is tried") {
+  MemoryBudget budget(64 << 10);
+  SpillFile file(check::folder());
+  RunSorter sorter(budget, file);
+  std::vector<Row> rows = random_rows(3000, 100);
+  rlimit before;
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  rlimit full = before;
+  full.rlim_cur = 4096;
+  ::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &full);
+  int spilled = 0;
+  for (const Row& row : rows) {
+    add(sorter, row);
+    spilled += sorter.count() > 500 && sorter.spill();
+  }
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  CHECK_EQ(spilled, 0);
+  CHECK(file.error().find("temporary file") != std::string::npos);
+  CHECK(drained(sorter) == sorted(rows));
+}
+
+// Blocks of rows that lie in order: each goes on the run before it, or starts another.
+std::vector<Row> blocks(const std::vector<int64_t>& starts, uint32_t rows_each) {
+  std::vector<Row> rows;
+  for (int64_t start : starts) {
+    for (uint32_t i = 0; i < rows_each; ++i) {
+      rows.emplace_back(start + i / 3, 0, static_cast<uint32_t>(rows.size()), "some bytes");
+    }
+  }
+  return rows;
+}
+
+TEST("run sorter: blocks in order, equal at their seams, overlapping and out of order") {
+  for (size_t limit : {size_t{64} << 10, size_t{64} << 20}) {
+    MemoryBudget budget(limit);
+    SpillFile file(check::folder());
+    RunSorter sorter(budget, file);
+    std::vector<Row> rows = blocks({0, 6666, 6666, 13332, 5, 40'000, 39'999, 0}, 20'000);
+    for (const Row& row : rows) {
+      add(sorter, row);
+      if (budget.exceeded()) CHECK(sorter.spill());
+    }
+    CHECK(drained(sorter) == sorted(rows));
+  }
+}
+
+TEST("run sorter: rows in order are held in a fraction of their size") {
+  MemoryBudget budget(64 << 20);
+  SpillFile file(check::folder());
+  RunSorter sorter(budget, file);
+  std::vector<Row> rows = blocks({0}, 100'000);
+  for (const Row& row : rows) add(sorter, row);
+  CHECK(sorter.memory() < rows.size() * 40 / 3);
   CHECK(drained(sorter) == sorted(rows));
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "check.h"
+#include "model/domain.h"
 #include "model/event_track.h"
 #include "packets.h"
 #include "schemas.h"
@@ -31,14 +32,22 @@ struct Stage {
   }
 };
 
+// A schema of a domain, as that of rows that are packed must be.
+inline const nvtx_perfetto::Schema& registered(nvtx_perfetto::Domain& domain,
+                                               const std::vector<schemas::Entry>& entries) {
+  std::string problem;
+  uint64_t id = domain.add_schema(schemas::Types().build(entries).schema, 0, problem);
+  return *domain.find_schema(id);
+}
+
 // Ranges and instants whose name is a number, given as a row of one text.
 class Events {
  public:
-  Events()
-      : schema_(types_.add({schemas::entry(
-            NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, "m",
-            NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE | NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE,
-            8)})) {}
+  explicit Events(nvtx_perfetto::Domain& domain)
+      : schema_(registered(domain, {schemas::entry(NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, "m",
+                                                   NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE |
+                                                       NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE,
+                                                   8)})) {}
 
   nvtx_perfetto::Row row(const std::string& name) {
     std::string& held = *names_.emplace_back(std::make_unique<std::string>(name));
@@ -58,7 +67,6 @@ class Events {
   }
 
  private:
-  schemas::Types types_;
   const nvtx_perfetto::Schema& schema_;
   std::vector<std::unique_ptr<std::string>> names_;
   std::vector<std::unique_ptr<nvtx_perfetto::Row>> rows_;

@@ -72,3 +72,24 @@ TEST("track tree: a thread without a process takes its scope's") {
   CHECK_EQ(f.track(f.tree.thread(path, 0, false, 3, true)).name, "thread 8 3 ");
   CHECK_EQ(f.tree.thread(path, 0, false, 0, false), f.scope("process[8]"));
 }
+
+TEST("track tree: a track's id follows from what it is, whatever came before it") {
+  packets::MemorySink sink;
+  TrackTree one(sink, 1, 42, "session");
+  TrackTree two(sink, 1, 42, "session", true);
+  TrackTree other(sink, 1, 43, "session");
+  auto scope = [](TrackTree& tree) { return tree.scope(parse_scope_path("process[7]/a")); };
+  auto own = [](TrackTree& tree) { return tree.add(5, "stream"); };
+  auto counter = [](TrackTree& tree, uint64_t owner) {
+    return tree.counter(5, "level", {}, {}, owner);
+  };
+  uint64_t first[] = {scope(one), own(one), counter(one, 1), counter(one, 2)};
+  uint64_t second[] = {counter(two, 2), counter(two, 1), own(two), scope(two)};
+  CHECK_EQ(first[0], second[3]);
+  CHECK_EQ(first[1], second[2]);
+  CHECK_EQ(first[2], second[1]);
+  CHECK_EQ(first[3], second[0]);
+  CHECK(own(other) != first[1]);
+  CHECK(own(one) != first[1]);
+  CHECK(one.add_lane(5, "stream") != two.add_lane(5, "stream"));
+}

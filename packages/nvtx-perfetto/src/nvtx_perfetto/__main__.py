@@ -16,7 +16,7 @@ from .run import RunOptions, RunResult, exit_like, run
 _REFUSED = 1
 _USAGE = 2
 _LOSSES = 3
-_LOST = ("dropped_ranges",)
+_LOST = ("dropped_ranges", "killed_sessions")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -93,7 +93,9 @@ def _tell(joined: JoinResult, output: object) -> None:
     for size, path in joined.cuts:
         _say(f"  {size} bytes behind the last whole packet of {path} were left out")
     for pid in joined.living:
-        _say(f"  process {pid} still records; its part is left for a later join")
+        _say(f"  process {pid} still records; the rest is left for a later join")
+    for rows, spill in joined.recovered:
+        _say(f"  {rows} rows that a killed session had spilled were in {spill}")
     for problem in joined.problems:
         _say(f"  {problem}")
 
@@ -142,7 +144,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_join(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("inputs", nargs="+", help="parts, folders of parts, finished traces")
+    parser.add_argument("inputs", nargs="+", help="parts, folders of them, and traces")
     parser.add_argument("-o", "--output", required=True, help="the trace to write")
     parser.add_argument("-f", "--overwrite", action="store_true", help="replace an output")
     parser.set_defaults(action=_join)

@@ -24,11 +24,19 @@ class Recovery(IntEnum):
 
 @dataclass
 class JoinReport:
-    """What a join did: `cuts` are (bytes, path) of what followed a last whole packet."""
+    """
+    What a join did: `cuts` are (bytes, path) of what followed a last whole packet.
+
+    Of writer sessions that were killed, `recovered` are (rows, spill file); of those that go on,
+    `living` are spill files; `left` says which others were left alone, and why.
+    """
 
     packets: int = 0
     cuts: list[tuple[int, str]] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
+    recovered: list[tuple[int, str]] = field(default_factory=list)
+    living: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
 
 
 @functools.cache
@@ -88,4 +96,10 @@ def _parse(text: str) -> JoinReport:
             report.cuts.append((int(number), rest[0]))
         elif kind == "count":
             report.counts[rest[0]] = int(number)
+        elif kind == "recovered":
+            report.recovered.append((int(number), rest[0]))
+        elif kind == "living":
+            report.living.append(rest[0])
+        elif kind == "left":
+            report.left.append(rest[0])
     return report

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts parts and finished traces into one trace."""
+"""Puts parts, finished traces and what killed writer sessions left into one trace."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import _native
 from .errors import JoinError
-from .parts import Part, part_of, parts_in, recover
+from .parts import Part, part_of, parts_in, pid_of_spill, recover, trace_of_spill
 
 _TRACE_SUFFIXES = (".pftrace", ".perfetto-trace")
 
@@ -31,9 +31,12 @@ class JoinResult:
     cuts : tuple of (int, str)
         Bytes behind the last whole packet of a trace, which were left out, and the trace.
     living : tuple of int
-        Ids of processes that still record; theirs is not in the output.
+        Ids of processes that still record; theirs is not in the output, or not all of it.
     problems : tuple of str
-        Parts that could not be made whole, and why; they are not in the output.
+        Parts and spill files that could not be used, and why; they are not in the output.
+    recovered : tuple of (int, str)
+        Rows that a writer session had spilled when it was killed, and the spill file they were
+        in, which is gone now.
     """
 
     traces: tuple[str, ...]
@@ -42,6 +45,7 @@ class JoinResult:
     cuts: tuple[tuple[int, str], ...] = ()
     living: tuple[int, ...] = ()
     problems: tuple[str, ...] = ()
+    recovered: tuple[tuple[int, str], ...] = ()
 
 
 def join(
@@ -57,7 +61,9 @@ def join(
     ----------
     inputs : sequence of path-like
         Parts (``*.part``, with what their process left beside them), folders, and traces of live
-        recordings, writer sessions and earlier joins. All stay where they are.
+        recordings, writer sessions and earlier joins. All stay where they are, but the spill
+        files (``*.spill``) that killed writer sessions left beside their traces: what they hold
+        goes into the output, and they go once it is written.
     output : path-like
         The trace to write; it appears whole or not at all.
     overwrite : bool
@@ -88,8 +94,12 @@ def join(
         packets=report.packets,
         counts=report.counts,
         cuts=tuple(report.cuts),
-        living=tuple(part.pid for part in recovered.living),
-        problems=tuple(recovered.problems),
+        living=(
+            *(part.pid for part in recovered.living),
+            *(pid_of_spill(spill) for spill in report.living),
+        ),
+        problems=(*recovered.problems, *report.left),
+        recovered=tuple(report.recovered),
     )
 
 
@@ -105,12 +115,26 @@ def _collect(
             parts[part] = None
         elif path.is_dir():
             parts.update(dict.fromkeys(parts_in(path)))
-            found = [p for p in sorted(path.iterdir()) if p.name.endswith(_TRACE_SUFFIXES)]
-            # A folder's empty traces are outputs that a process claimed and never finished.
-            traces.update({str(p): None for p in found if p != output and p.stat().st_size})
+            traces.update({str(p): None for p in _traces_in(path) if p != output})
         else:
             traces[str(path)] = None
-    return list(parts), list(traces)
+    # A spill file is looked for beside its trace anyway.
+    beside = {path for path in traces if str(trace_of_spill(Path(path))) in traces}
+    return list(parts), [path for path in traces if path not in beside]
+
+
+def _traces_in(folder: Path) -> list[Path]:
+    files = sorted(folder.iterdir())
+    spilled = {trace: path for path in files if (trace := trace_of_spill(path))}
+    # Other empty traces are outputs that a process claimed and never finished.
+    traces = [
+        path
+        for path in files
+        if path.name.endswith(_TRACE_SUFFIXES) and (path.stat().st_size or path in spilled)
+    ]
+    # A spill file whose trace is not there, or is called otherwise, is read all the same.
+    alone = [path for trace, path in spilled.items() if trace not in traces]
+    return traces + alone
 
 
 def _nothing(living: Sequence[Part], problems: Sequence[str]) -> str:

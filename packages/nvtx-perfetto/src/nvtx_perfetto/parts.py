@@ -15,6 +15,7 @@ from .errors import JoinError
 _PART = ".part"
 _LIVE = ".live"
 _STEM = re.compile(r"\.(\d+)\.[0-9a-f]{8}$")
+_SPILL = re.compile(r"\.(\d+)\.[0-9a-f]{8}\.spill$")
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,18 @@ def part_of(path: str | os.PathLike[str]) -> Part | None:
     given = Path(path)
     stem = str(given.with_suffix(""))
     return Part(stem) if given.suffix in (_PART, _LIVE) and _STEM.search(stem) else None
+
+
+def trace_of_spill(path: Path) -> Path | None:
+    """The trace that a writer session's spill file lies beside, or None for other files."""
+    trace, found = _SPILL.subn("", path.name)
+    return path.with_name(trace) if found else None
+
+
+def pid_of_spill(path: str) -> int:
+    """The id of the process whose writer session a spill file is of."""
+    match = _SPILL.search(path)
+    return int(match.group(1)) if match else 0
 
 
 def parts_in(folder: Path) -> list[Part]:
