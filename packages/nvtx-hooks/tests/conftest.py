@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -13,18 +12,20 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from recording import Recorder, build_injection, sequence
+from recording import Recorder, build_injection, inject, sequence
 
 _folder = tempfile.TemporaryDirectory()
 _library = build_injection(Path(_folder.name))
 # NVTX looks at this once, at its first call, so no fixture could set it in time.
-os.environ["NVTX_INJECTION64_PATH"] = str(_library)
+inject(_library)
 
 
 @pytest.fixture(scope="session")
-def recorder() -> Recorder:
+def recorder() -> Iterator[Recorder]:
     """What the process told NVTX."""
-    return Recorder(_library)
+    recorder = Recorder(_library)
+    yield recorder
+    recorder.clear()
 
 
 @pytest.fixture(autouse=True)

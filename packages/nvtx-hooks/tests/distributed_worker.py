@@ -75,8 +75,12 @@ def main() -> None:
         bare = _train(_wrapped(copy.deepcopy(model)))
         ours = _train(nvtx_hooks.patch(_wrapped(model)))
     equal = len(ours) == len(bare) and all(map(torch.equal, ours, bare))
-    lines = sequence(Recorder(Path(os.environ["NVTX_INJECTION64_PATH"])).events())
+    recorder = Recorder(Path(os.environ["NVTX_INJECTION64_PATH"]))
+    lines = sequence(recorder.events())
+    recorder.clear()
     (FOLDER / f"{RANK}.json").write_text(json.dumps({"equal": equal, "lines": lines}))
+    # Whoever is done first must not close the connections that the other one still uses.
+    dist.barrier()
     dist.destroy_process_group()
 
 

@@ -57,12 +57,38 @@ class Raising(nn.Module):
         return x
 
 
+class _RaisesBackward(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, raises: bool) -> torch.Tensor:
+        ctx.raises = raises
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None]:
+        if ctx.raises:
+            raise ArithmeticError
+        return grad, None
+
+
+class RaisingBackward(nn.Module):
+    """Raises in the backward pass of its second forward."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        return _RaisesBackward.apply(x, self.calls == 2)
+
+
 LEAVES: dict[str, Any] = {
     "linear": lambda: nn.Linear(SIZE, SIZE),
     "frozen": lambda: nn.Linear(SIZE, SIZE).requires_grad_(requires_grad=False),
     "identity": nn.Identity,
     "in place": InPlace,
     "raising": Raising,
+    "raising backward": RaisingBackward,
     "relu": nn.ReLU,
 }
 NODES: dict[str, Any] = {

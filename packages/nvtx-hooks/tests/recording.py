@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads back what this process told NVTX, by an injection of the tests' own."""
+"""Reads back what this process told NVTX, by an injection of the tests' own.
+
+A tool that was set before is told all the same. RECORDING_LOG names a folder in which each process
+leaves all that it read, a JSON line an event, for whoever compares the two.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import shutil
 import subprocess
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -65,8 +70,16 @@ def build_injection(folder: Path) -> Path:
     assert compiler, "no C compiler was found: set CC"
     library = folder / "librecording.so"
     command = [compiler, "-O1", "-shared", "-fPIC", f"-I{headers[0].parent}", str(_SOURCE)]
-    subprocess.run([*command, "-o", str(library)], check=True)
+    subprocess.run([*command, "-o", str(library), "-ldl"], check=True)
     return library
+
+
+def inject(library: Path) -> None:
+    """Let NVTX find the injection at its first call, and the injection the tool set before."""
+    before = os.environ.get("NVTX_INJECTION64_PATH")
+    if before:
+        os.environ["RECORDING_NEXT"] = before
+    os.environ["NVTX_INJECTION64_PATH"] = str(library)
 
 
 class Recorder:
@@ -78,6 +91,10 @@ class Recorder:
             getattr(self._library, f"recording_{name}").restype = ctypes.c_size_t
 
     def clear(self) -> None:
+        folder = os.environ.get("RECORDING_LOG")
+        if folder:
+            with (Path(folder) / f"{os.getpid()}.jsonl").open("a") as log:
+                log.writelines(json.dumps(asdict(event)) + "\n" for event in self.events())
         self._library.recording_clear()
 
     def events(self) -> list[Event]:

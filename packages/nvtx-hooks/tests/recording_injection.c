@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // An NVTX injection that keeps every call in memory, for tests to read through recording_*.
+//
+// NVTX serves one tool only. Where RECORDING_NEXT names another's library, that one is told all the
+// same, and the program gets its handles.
 
 #define NVTX_NO_IMPL
+#include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <pthread.h>
@@ -40,9 +44,25 @@ static event_t* events;
 static size_t event_count, event_room;
 static entry_t* entries;
 static size_t entry_count, entry_room;
-static char* texts[TEXTS];  // registered strings, domain names and category names, by handle
+static char* texts[TEXTS];  // registered strings, domain names and category names
+enum { DOMAIN, STRING, CATEGORY };
+static struct {
+  int kind;
+  uint64_t handle;
+} given[TEXTS];  // what the program calls each text by
 static size_t text_count = 1;
 static uint64_t schema_count = 1u << 24;
+
+static void* next_library;
+static struct {
+  int(NVTX_API* push)(nvtxDomainHandle_t, const nvtxEventAttributes_t*);
+  int(NVTX_API* pop)(nvtxDomainHandle_t);
+  void(NVTX_API* mark)(nvtxDomainHandle_t, const nvtxEventAttributes_t*);
+  nvtxDomainHandle_t(NVTX_API* create_domain)(const char*);
+  nvtxStringHandle_t(NVTX_API* register_string)(nvtxDomainHandle_t, const char*);
+  void(NVTX_API* name_category)(nvtxDomainHandle_t, uint32_t, const char*);
+  uint64_t(NVTX_API* register_schema)(nvtxDomainHandle_t, const nvtxPayloadSchemaAttr_t*);
+} next;
 
 static void* grown(void* items, size_t count, size_t* room, size_t size) {
   if (count < *room) return items;
@@ -50,10 +70,22 @@ static void* grown(void* items, size_t count, size_t* room, size_t size) {
   return realloc(items, *room * size);
 }
 
-static size_t keep(const char* text) {
+// Answers the handle: the next tool's, or else the text's index.
+static void* keep(int kind, const char* text, const void* handle) {
+  pthread_mutex_lock(&lock);
   if (text_count == TEXTS) abort();
   texts[text_count] = strdup(text);
-  return text_count++;
+  given[text_count].kind = kind;
+  given[text_count].handle = next_library ? (uint64_t)(uintptr_t)handle : text_count;
+  void* answer = (void*)(uintptr_t)given[text_count++].handle;
+  pthread_mutex_unlock(&lock);
+  return answer;
+}
+
+static size_t index_of(int kind, const void* handle) {
+  size_t i = text_count - 1;
+  while (i && !(given[i].kind == kind && given[i].handle == (uint64_t)(uintptr_t)handle)) i--;
+  return i;
 }
 
 static void fill(event_t* event, const nvtxEventAttributes_t* attributes) {
@@ -62,7 +94,7 @@ static void fill(event_t* event, const nvtxEventAttributes_t* attributes) {
   const char* text = "";
   if (attributes->messageType == NVTX_MESSAGE_TYPE_ASCII) text = attributes->message.ascii;
   if (attributes->messageType == NVTX_MESSAGE_TYPE_REGISTERED)
-    text = texts[(size_t)attributes->message.registered];
+    text = texts[index_of(STRING, attributes->message.registered)];
   snprintf(event->message, sizeof event->message, "%s", text);
   if (attributes->payloadType == NVTX_PAYLOAD_TYPE_EXT) {
     const nvtxPayloadData_t* data =
@@ -78,49 +110,46 @@ static void add(int kind, nvtxDomainHandle_t domain, const nvtxEventAttributes_t
   event_t* event = memset(&events[event_count++], 0, sizeof *events);
   event->kind = kind;
   event->thread = (int32_t)syscall(SYS_gettid);
-  event->domain = (uint64_t)(uintptr_t)domain;
+  event->domain = index_of(DOMAIN, domain);
   if (attributes) fill(event, attributes);
   pthread_mutex_unlock(&lock);
 }
 
 static int NVTX_API push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   add(0, domain, attributes);
-  return -1;
+  return next.push ? next.push(domain, attributes) : -1;
 }
 
 static int NVTX_API pop(nvtxDomainHandle_t domain) {
   add(1, domain, NULL);
-  return -1;
+  return next.pop ? next.pop(domain) : -1;
 }
 
 static void NVTX_API mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   add(2, domain, attributes);
+  if (next.mark) next.mark(domain, attributes);
 }
 
 static nvtxDomainHandle_t NVTX_API create_domain(const char* name) {
-  pthread_mutex_lock(&lock);
-  size_t handle = keep(name);
-  pthread_mutex_unlock(&lock);
-  return (nvtxDomainHandle_t)handle;
+  return keep(DOMAIN, name, next.create_domain ? next.create_domain(name) : NULL);
 }
 
 static nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t domain, const char* text) {
-  (void)domain;
-  return (nvtxStringHandle_t)create_domain(text);
+  return keep(STRING, text, next.register_string ? next.register_string(domain, text) : NULL);
 }
 
 static void NVTX_API name_category(nvtxDomainHandle_t domain, uint32_t id, const char* name) {
   char text[256];
-  snprintf(text, sizeof text, "category %llu %u %s", (unsigned long long)(uintptr_t)domain, id,
-           name);
-  create_domain(text);
+  snprintf(text, sizeof text, "category %zu %u %s", index_of(DOMAIN, domain), id, name);
+  keep(CATEGORY, text, NULL);
+  if (next.name_category) next.name_category(domain, id, name);
 }
 
 static uint64_t NVTX_API register_schema(nvtxDomainHandle_t domain,
                                          const nvtxPayloadSchemaAttr_t* schema) {
-  (void)domain;
+  uint64_t id = next.register_schema ? next.register_schema(domain, schema) : 0;
   pthread_mutex_lock(&lock);
-  uint64_t id = ++schema_count;
+  if (!id) id = ++schema_count;
   for (size_t i = 0; i < schema->numEntries; i++) {
     const nvtxPayloadSchemaEntry_t* from = &schema->entries[i];
     entries = grown(entries, entry_count, &entry_room, sizeof *entries);
@@ -149,8 +178,20 @@ EXPORT size_t recording_texts(char*** first) {
 
 EXPORT void recording_clear(void) { event_count = 0; }
 
-#define SERVE(id, function) \
-  if ((id) < size && table[id]) *table[id] = (NvtxFunctionPointer)(function)
+// The answer of the next tool's function of a name to the same question, or 0 where there is none.
+static int ask_next(const char* function, void* question) {
+  const char* path = getenv("RECORDING_NEXT");
+  if (!next_library && path) next_library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!next_library) return 0;
+  int(NVTX_API * ask)(void*) = (int(NVTX_API*)(void*))dlsym(next_library, function);
+  return ask ? ask(question) : 0;
+}
+
+#define SERVE(id, function)                                    \
+  if ((id) < size && table[id]) {                              \
+    if (has_next) *(void**)&next.function = (void*)*table[id]; \
+    *table[id] = (NvtxFunctionPointer)(function);              \
+  }
 
 EXPORT int NVTX_API InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get) {
   const NvtxExportTableCallbacks* callbacks =
@@ -159,6 +200,7 @@ EXPORT int NVTX_API InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get) {
   unsigned int size = 0;
   if (!callbacks || !callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size))
     return 0;
+  int has_next = ask_next("InitializeInjectionNvtx2", (void*)get);
   SERVE(NVTX_CBID_CORE2_DomainRangePushEx, push);
   SERVE(NVTX_CBID_CORE2_DomainRangePop, pop);
   SERVE(NVTX_CBID_CORE2_DomainMarkEx, mark);
@@ -169,8 +211,10 @@ EXPORT int NVTX_API InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get) {
 }
 
 EXPORT int NVTX_API InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
-  if (module->moduleId != NVTX_EXT_PAYLOAD_MODULEID) return 0;
+  int has_next = ask_next("InitializeInjectionNvtxExtension", module);
+  if (module->moduleId != NVTX_EXT_PAYLOAD_MODULEID) return has_next;
   intptr_t* slots = module->segments[0].functionSlots;
+  if (has_next) *(intptr_t*)&next.register_schema = slots[NVTX3EXT_CBID_nvtxPayloadSchemaRegister];
   slots[NVTX3EXT_CBID_nvtxPayloadSchemaRegister] = (intptr_t)register_schema;
   return 1;
 }

@@ -2,6 +2,7 @@
 """The drop-in has the names, labels and habits of the module that it stands in for."""
 
 import inspect
+import threading
 
 import nvtx_hooks
 import torch
@@ -40,6 +41,7 @@ def test_signatures_are_those_of_the_original():
         assert list(parameters) == names
     assert inspect.signature(autonvtx.patch).parameters["name"].default is None
     assert autonvtx.__all__ == ["patch"]
+    assert isinstance(autonvtx._thread_local, threading.local)
 
 
 def test_one_module_alone_can_be_hooked_under_any_name(recorder):

@@ -130,6 +130,26 @@ def test_without_an_input_gradient_a_range_ends_with_its_own_work(first, x, rang
     assert lines[-4] == "-0.first'"
 
 
+@pytest.mark.parametrize(
+    ("operations", "end"), [(14, "-first' !passed -Apply'"), (18, "!passed -first' -Apply'")]
+)
+def test_the_end_of_a_first_module_is_looked_for_among_16_nodes(operations, end, ranges):
+    def first(self, x):
+        for _ in range(operations):
+            x = x * self.weight
+        return x
+
+    def forward(self, x):
+        scale = Marking.apply(self.scale.weight)
+        return self.last(self.first(x)) * scale.sum()
+
+    inner = Apply(first)
+    inner.register_parameter("weight", nn.Parameter(torch.ones(4)))
+    layers = {"scale": nn.Linear(1, 1), "first": inner, "last": nn.Linear(4, 4)}
+    assert_unchanged(Apply(forward, **layers), torch.ones(2, 4), steps=1)
+    assert ranges()[-7:] == f"+Apply' +last' -last' +first' {end}".split()
+
+
 def test_without_an_input_gradient_ranges_mirror_forward(ranges):
     model = nn.Sequential(nn.Embedding(9, 4), nn.Linear(4, 4))
     assert_unchanged(model, torch.tensor([1, 2]), steps=1)

@@ -5,6 +5,7 @@ import os
 import threading
 from collections import defaultdict
 
+import nvtx
 import nvtx_hooks
 import pytest
 import torch
@@ -69,6 +70,25 @@ def test_the_call_after_an_interrupted_one_begins_at_the_top(ranges, recorder):
     pushes = [event.message.split(":")[0] for event in recorder.events()[3:]]
     assert [name for name in pushes if name] == ["net", "net.0", "net.1", "net.1.0"]
     recorder.clear()
+
+
+def test_a_thread_with_the_number_of_one_that_was_interrupted_begins_anew(recorder, monkeypatch):
+    net = _net(KeyboardInterrupt())
+    for module in ("_forward", "_stack"):
+        monkeypatch.setattr(f"nvtx_hooks.{module}.get_ident", lambda: 1)
+
+    def interrupted():
+        with pytest.raises(KeyboardInterrupt):
+            net(torch.ones(1))
+        for _ in range(3):  # behind our back, so that the thread leaves nothing open in a trace
+            nvtx.get_domain("torch.nn").pop_range()
+        recorder.clear()
+
+    for run in (interrupted, lambda: net(torch.ones(1))):
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    assert sequence(recorder.events()) == GOOD
 
 
 def test_a_root_called_within_itself_is_no_interrupted_call(ranges):

@@ -1,12 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Activation checkpointing: a recompute is skipped or marked, and never leaves a range open."""
 
+import functools
+import logging
+
 import pytest
 import torch
 from blocks import Apply, Block, Checkpointed
 from comparison import assert_unchanged
 from torch import nn
-from torch.utils.checkpoint import checkpoint_sequential
+from torch.distributed._composable import checkpoint as composable
+from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import (
+    CheckpointImpl,
+    checkpoint_wrapper,
+)
+from torch.utils.checkpoint import (
+    checkpoint_sequential,
+    create_selective_checkpoint_contexts,
+    set_checkpoint_early_stop,
+)
 
 FORWARD = "+0 +0.inner +0.inner.a -0.inner.a +0.inner.b -0.inner.b -0.inner -0"
 
@@ -91,3 +103,47 @@ def test_sequential_checkpointing_mirrors_forward(ranges):
     assert_unchanged(Apply(forward, stack=stack), _input(), steps=2)
     lines = ranges()
     assert [lines.count(f"+stack.{index}'") for index in range(4)] == [2, 2, 2, 2]
+
+
+def _selective(inner):
+    keep = functools.partial(create_selective_checkpoint_contexts, [torch.ops.aten.addmm.default])
+    return Checkpointed(inner, context_fn=keep)
+
+
+FORMS = {
+    "selective": _selective,
+    "debug": lambda inner: Checkpointed(inner, debug=True),
+    "no random state": lambda inner: Checkpointed(inner, preserve_rng_state=False),
+    "wrapper": lambda inner: Apply(lambda self, x: self.inner(x), inner=checkpoint_wrapper(inner)),
+    "reentrant wrapper": lambda inner: Apply(
+        lambda self, x: self.inner(x),
+        inner=checkpoint_wrapper(inner, checkpoint_impl=CheckpointImpl.REENTRANT),
+    ),
+    "composable": lambda inner: Apply(lambda self, x: self.inner(x), inner=composable(inner)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("recompute", ["skip", "mark"])
+def test_every_form_of_checkpointing_shows_each_module_once_a_phase(
+    form, recompute, ranges, monkeypatch
+):
+    # With debug=True, PyTorch logs records that only a handler of its own can format.
+    monkeypatch.setattr(logging.getLogger("LoggingTensor"), "propagate", False)
+    model = nn.Sequential(FORMS[form](Block()), Block())
+    assert_unchanged(model, _input(), steps=2, recompute=recompute)
+    lines = [line.replace("._checkpoint_wrapped_module", "") for line in ranges()]
+    for path in ("0.inner.a", "0.inner.b", "1.a", "0", "Sequential"):
+        assert lines.count(f"+{path}") == 2
+        assert lines.count(f"+{path}'") == 2
+    recomputed = 0 if recompute == "skip" else 2
+    assert lines.count("+0.inner.b^") == recomputed
+
+
+@pytest.mark.parametrize("recompute", ["skip", "mark"])
+def test_a_recompute_without_early_stop_for_a_whole_block_of_code_balances(recompute, ranges):
+    with set_checkpoint_early_stop(False):
+        model = nn.Sequential(Checkpointed(Block()))
+        assert_unchanged(model, _input(), steps=1, recompute=recompute)
+    lines = ranges()
+    assert lines.count("+0.inner^") == lines.count("-0.inner^") == (recompute == "mark")

@@ -44,13 +44,16 @@ def _compile_counts(model, how):
 
 
 def _operations(graph):
-    """Each operation and its inputs, numbered by first use: placeholders come in any order."""
+    """The number of placeholders, which come in any order, and each operation and its inputs.
+
+    Inputs are numbered by first use.
+    """
     numbers, operations = {}, []
     for node in graph.nodes:
         if node.op != "placeholder":
             inputs = [numbers.setdefault(other, len(numbers)) for other in node.all_input_nodes]
             operations.append((node.op, str(node.target), inputs))
-    return operations
+    return len(graph.find_nodes(op="placeholder")), operations
 
 
 def _one_by_one(model, backend):
@@ -215,3 +218,26 @@ def test_dynamic_quantisation_of_a_patched_model_computes_as_of_a_bare_one(range
     assert ranges() == "+Sequential +1 -1 -Sequential".split()
     nvtx_hooks.unpatch(ours)
     assert [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in ours.modules()] == [0] * 4
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+def test_static_quantisation_of_a_patched_model_computes_as_of_a_bare_one(ranges):
+    def quantised(model):
+        model.qconfig = torch.ao.quantization.default_qconfig
+        prepared = torch.ao.quantization.prepare(model)
+        prepared(X)
+        return torch.ao.quantization.convert(prepared)
+
+    torch.manual_seed(0)
+    quantization = torch.ao.quantization
+    layers = quantization.QuantStub(), nn.Linear(4, 4), nn.ReLU(), quantization.DeQuantStub()
+    model = nn.Sequential(*layers).eval()
+    bare = quantised(copy.deepcopy(model))
+    ours = quantised(nvtx_hooks.patch(model))
+    ranges()
+    assert torch.equal(ours(X), bare(X))
+    assert ranges() == "+Sequential +2 -2 -Sequential".split()  # the others were replaced
+    assert torch.equal(nvtx_hooks.patch(ours)(X), bare(X))
+    assert ranges() == "+Sequential +0 -0 +1 -1 +2 -2 +3 -3 -Sequential".split()
+    nvtx_hooks.unpatch(ours)
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in ours.modules())

@@ -4,6 +4,7 @@
 import copy
 import inspect
 import io
+import multiprocessing
 import pickle
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import nvtx_hooks
 import pytest
 import torch
 from blocks import Apply, Block
+from spawned import run_spawned
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
@@ -164,6 +166,39 @@ def test_vmap_grad_and_inference_mode_compute_as_before(ranges):
     nvtx_hooks.patch(model)
     assert all(map(torch.equal, bare, run()))
     assert ranges() == "+Block +a -a +b -b -Block".split() * 3
+
+
+# Forward-mode differentiation scripts its decompositions on first use.
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+def test_forward_mode_and_nested_transforms_compute_as_before(ranges):
+    model = Block()
+
+    def run():
+        value, tangent = torch.func.jvp(model, (X,), (torch.ones_like(X),))
+        with torch.autograd.forward_ad.dual_level():
+            dual = model(torch.autograd.forward_ad.make_dual(X, torch.ones_like(X)))
+            unpacked = torch.autograd.forward_ad.unpack_dual(dual)
+        hessian = torch.func.hessian(lambda x: model(x).pow(2).sum())(X)
+        return [value, tangent, *unpacked, torch.func.jacrev(model)(X), hessian]
+
+    bare = run()
+    nvtx_hooks.patch(model)
+    assert all(map(torch.equal, bare, run()))
+    assert ranges() == "+Block +a -a +b -b -Block".split() * 4
+
+
+def test_a_spawned_process_gets_a_model_that_computes_and_shows_ranges():
+    model = nvtx_hooks.patch(Block(), "net")
+    context = multiprocessing.get_context("spawn")
+    receiving, sending = context.Pipe(duplex=False)
+    process = context.Process(target=run_spawned, args=(model, X, sending))
+    process.start()
+    sending.close()
+    output, lines = receiving.recv()
+    process.join()
+    assert process.exitcode == 0
+    assert torch.equal(torch.tensor(output), model(X).detach())
+    assert lines == "+net +net.a -net.a +net.b -net.b -net".split()
 
 
 def test_torch_function_modes_and_subclasses_do_not_see_the_hooks():

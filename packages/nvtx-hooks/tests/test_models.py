@@ -8,6 +8,7 @@ import pytest
 import torch
 from comparison import assert_unchanged
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 transformers = pytest.importorskip("transformers")
 
@@ -43,6 +44,7 @@ class Residual(nn.Module):
 
     def __init__(self, inside, outside, stride):
         super().__init__()
+        self.checkpointing = None
         self.conv1 = nn.Conv2d(inside, outside, 3, stride, 1, bias=False)
         self.bn1 = nn.BatchNorm2d(outside)
         self.relu = nn.ReLU(inplace=True)
@@ -51,6 +53,11 @@ class Residual(nn.Module):
         self.down = nn.Conv2d(inside, outside, 1, stride) if stride > 1 else None
 
     def forward(self, x):
+        if self.checkpointing is None:
+            return self.run(x)
+        return checkpoint(self.run, x, use_reentrant=self.checkpointing)
+
+    def run(self, x):
         out = self.bn2(self.conv2(self.relu(self.bn1(self.conv1(x)))))
         out += x if self.down is None else self.down(x)
         return self.relu(out)
@@ -101,9 +108,12 @@ def test_a_transformer_has_ranges_for_every_module_called(make, checkpointing, r
     assert all("rotary" in path or "position" in path for path in missing), missing
 
 
-def test_a_resnet_has_ranges_for_every_module_called(ranges):
+@pytest.mark.parametrize("checkpointing", [None, True, False], ids=["plain", "reentrant", "not"])
+def test_a_resnet_has_ranges_for_every_module_called(checkpointing, ranges):
     torch.manual_seed(0)
     model, x = _resnet(), torch.randn(2, 3, 12, 12)
+    for block in model[1]:
+        block.checkpointing = checkpointing
     called = _called(model, x)
     assert_unchanged(model, x, steps=STEPS)
     lines = ranges()

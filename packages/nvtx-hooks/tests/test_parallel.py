@@ -62,9 +62,8 @@ def test_two_processes_show_their_parts_and_compute_as_bare(kind, tmp_path):
         )
         for rank in range(2)
     ]
-    for worker in workers:
-        _, errors = worker.communicate()
-        assert worker.returncode == 0, errors
+    errors = [worker.communicate()[1] for worker in workers]
+    assert [worker.returncode for worker in workers] == [0, 0], errors
     expected = " ".join(EXPECTED[kind]).split()
     for rank in range(2):
         seen = json.loads((tmp_path / f"{rank}.json").read_text())

@@ -11,22 +11,22 @@ inputs, and when another module's gradient arrives that it did not call, it is d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from threading import get_ident
 from typing import Any
 
 from nvtx_hooks._gradients import last_node
 from nvtx_hooks._label import KEY, ModuleLabel
 from nvtx_hooks._stack import (
     BELOW,
-    LABEL,
+    CLOSE,
     NOTHING,
-    OPENED,
     OWNER,
     PASS,
     Entry,
     ThreadState,
-    begin_thread,
     current_thread,
-    threads,
+    latest,
 )
 from nvtx_hooks._switch import switch
 from nvtx_hooks._torch_state import OUTSIDE, current_pass, is_compiling
@@ -41,7 +41,9 @@ class BackwardScope:
 
     __slots__ = ("inputs", "label", "opened", "parent")
 
-    def __init__(self, label: ModuleLabel, parent: BackwardScope | None, inputs: list[Any]) -> None:
+    def __init__(
+        self, label: ModuleLabel, parent: BackwardScope | None, inputs: Sequence[Any]
+    ) -> None:
         self.label = label
         self.parent = parent
         self.inputs = inputs
@@ -49,17 +51,20 @@ class BackwardScope:
 
     def attach(self, outputs: list[Any]) -> None:
         """Let the range begin at the nodes of the call's outputs and end at its inputs'."""
-        if outputs:
-            for node in outputs:
-                # Modules return before their callers: the outermost comes last, to open first.
-                _hook_of(node).opens.insert(0, self)
-            for node in self.inputs:
-                _hook_of(node).closes.append(self)
-            if not self.inputs:
-                last = last_node(outputs)
-                if last is not None:
-                    last.register_hook(self.close)
-        self.inputs = []
+        inputs, self.inputs = self.inputs, ()
+        if not outputs:
+            return
+        for node in outputs:
+            hook = node.metadata.get(KEY) or _hooked(node)
+            # Modules return before their callers: the outermost comes last, to open first.
+            hook.opens = (self, *hook.opens)
+        for node in inputs:
+            hook = node.metadata.get(KEY) or _hooked(node)
+            hook.closes = (*hook.closes, self)
+        if not inputs:
+            last = last_node(outputs)
+            if last is not None:
+                last.register_hook(self.close)
 
     def close(self, *_: Any) -> None:
         """Close the range if it is open in this thread."""
@@ -77,56 +82,62 @@ class BackwardScope:
 
 
 class NodeHook:
-    """What happens when the gradient reaches one autograd node."""
+    """What happens when the gradient reaches one autograd node.
 
-    __slots__ = ("closes", "opens")
+    One is made for nearly every call of a module, so it is made without a constructor's call.
+    """
 
-    def __init__(self) -> None:
-        self.opens: list[BackwardScope] = []
-        self.closes: list[BackwardScope] = []
+    opens: tuple[BackwardScope, ...] = ()
+    closes: tuple[BackwardScope, ...] = ()
 
-    def run(self, _: Any) -> None:
+    def run(self, _: Any) -> None:  # noqa: C901 - the calls of parts would cost what the rest does
         """Close the calls whose inputs the gradient reached, open those whose outputs it did."""
         if is_compiling():
             return
         pass_id = current_pass()
-        try:
-            state = threads.state
-        except AttributeError:
-            state = begin_thread()
-        for scope in self.closes:
+        state = latest.state
+        if state.thread != get_ident():
+            state = current_thread()
+        closes = self.closes
+        for scope in closes:
             if scope.opened == pass_id:
-                _close(state, scope)
-        if switch.on:
-            for scope in self.opens:
-                if scope.opened != pass_id:
-                    _open(state, scope, pass_id)
-            # A module that returns its input has nothing to do backward.
-            if state.top[OWNER] in self.closes:
-                state.close_top()
+                top = state.top
+                if top[OWNER] is scope:
+                    state.top = top[BELOW]
+                    top[CLOSE]()
+                else:
+                    _close(state, scope)
+        if not switch.on:
+            return
+        for scope in self.opens:
+            if scope.opened != pass_id:
+                top = state.top
+                if top[OWNER] is not scope.parent or top[PASS] != pass_id:
+                    top = _make_way(state, scope, pass_id)
+                scope.opened = pass_id
+                label = scope.label
+                push = label.push
+                close = push(label.backward) or label.pop
+                state.top = (top, scope, pass_id, label, close, None)
+        # A module that returns its input has nothing to do backward.
+        if closes and state.top[OWNER] in closes:
+            state.close_top()
 
 
-def _hook_of(node: Any) -> NodeHook:
-    metadata = node.metadata
-    hook: NodeHook | None = metadata.get(KEY)
-    if hook is None:
-        hook = metadata[KEY] = NodeHook()
-        node.register_prehook(hook.run)
+def _hooked(node: Any) -> NodeHook:
+    hook = node.metadata[KEY] = NodeHook()
+    node.register_prehook(hook.run)
     return hook
 
 
-def _open(state: ThreadState, scope: BackwardScope, pass_id: int) -> None:
-    scope.opened = pass_id
+def _make_way(state: ThreadState, scope: BackwardScope, pass_id: int) -> Entry:
+    """Close what ended without a sign when a scope opens in a pass, and give what lies below it."""
     if pass_id not in state.passes:
         state.enter_pass(pass_id)
-    top = state.top
-    if top[OWNER] is not scope.parent or top is NOTHING:
-        while top is not NOTHING and _is_over(top, scope, pass_id, state):
+    if state.top[OWNER] is not scope.parent:
+        while state.top is not NOTHING and _is_over(state.top, scope, pass_id, state):
             state.close_top()
-            top = state.top
-    label = scope.label
-    push = label.push
-    state.top = (top, scope, pass_id, label, push(label.backward), None)
+    return state.top
 
 
 def _is_over(top: Entry, scope: BackwardScope, pass_id: int, state: ThreadState) -> bool:
@@ -138,12 +149,6 @@ def _is_over(top: Entry, scope: BackwardScope, pass_id: int, state: ThreadState)
 
 
 def _close(state: ThreadState, scope: BackwardScope) -> None:
-    top = state.top
-    if top[OWNER] is scope:
-        state.top = top[BELOW]
-        pop = top[OPENED] or top[LABEL].pop
-        pop()
-        return
     entry = state.find(scope, scope.opened)
     if entry is not None:
         state.close(entry)

@@ -9,6 +9,7 @@ them by name.
 from __future__ import annotations
 
 import sys
+from threading import get_ident
 from types import FrameType
 from typing import Any
 
@@ -24,8 +25,8 @@ from nvtx_hooks._stack import (
     NOTHING,
     PASS,
     ThreadState,
-    begin_thread,
-    threads,
+    current_thread,
+    latest,
     unshown,
 )
 from nvtx_hooks._switch import switch
@@ -49,30 +50,20 @@ def before_forward(
         return
     if not switch.on:
         return
-    try:
-        state = threads.state
-    except AttributeError:
-        state = begin_thread()
+    state = latest.state
+    if state.thread != get_ident():
+        state = current_thread()
     top = state.top
-    if top is NOTHING or label.apart or top[PASS] != OUTSIDE or state.passes:
-        pass_id = current_pass()
-        shown = _settle(state, label, pass_id, _frame(1))
-        top = state.top
-    else:
-        # A pass that began since the call around this one would have reached one of our nodes.
-        pass_id = OUTSIDE
-        shown = label.forward
-    scope = None
-    if label.backward is not NOT_SHOWN and _is_grad_enabled() and transform() is None:
-        inputs = grad_nodes((*args, kwargs) if kwargs else args)
-        scope = BackwardScope(label, top[CALL] if top[PASS] == pass_id else None, inputs)
-    if shown is NOT_SHOWN:
-        state.top = (top, module, pass_id, label, unshown, scope)
+    if label.apart or top[PASS] != OUTSIDE or state.passes:
+        _begin_apart(state, module, label, args, kwargs)
         return
-    if label.shapes:
-        shown = with_shapes(label, shown, args, kwargs)
+    # A pass that began since the call around this one would have reached one of our nodes.
+    scope = None
+    if _is_grad_enabled() and transform() is None:
+        inputs = grad_nodes((*args, kwargs) if kwargs else args)
+        scope = BackwardScope(label, top[CALL], inputs)
     push = label.push  # read apart from the call: Python is quicker at either
-    state.top = (top, module, pass_id, label, push(shown), scope)
+    state.top = (top, module, OUTSIDE, label, push(label.forward) or label.pop, scope)
 
 
 def after_forward(
@@ -81,15 +72,13 @@ def after_forward(
     """Close the forward range, and tie the backward range to the call's autograd nodes."""
     if is_compiling():
         return
-    try:
-        state = threads.state
-    except AttributeError:
-        return
-    below, owner, _, label, opened, call = state.top
+    state = latest.state
+    if state.thread != get_ident():
+        state = current_thread()
+    below, owner, _, _, close, call = state.top
     if owner is module:
         state.top = below
-        pop = label.pop if opened is None else opened
-        pop()
+        close()
     else:
         # Something is open above it, or the call began unseen.
         entry = state.find(module, current_pass())
@@ -100,6 +89,29 @@ def after_forward(
     if call is not None:
         # Libraries that copy hooks to other modules may call this one as with_kwargs=True does.
         call.attach(grad_nodes((result if with_kwargs is _MISSING else with_kwargs,)))
+
+
+def _begin_apart(
+    state: ThreadState,
+    module: torch.nn.Module,
+    label: ModuleLabel,
+    args: Any,
+    kwargs: dict[str, Any] | None,
+) -> None:
+    """Open the range of a call with something special about it."""
+    pass_id = current_pass()
+    shown = _settle(state, label, pass_id, _frame(2))
+    top = state.top
+    scope = None
+    if label.backward is not NOT_SHOWN and _is_grad_enabled() and transform() is None:
+        inputs = grad_nodes((*args, kwargs) if kwargs else args)
+        scope = BackwardScope(label, top[CALL] if top[PASS] == pass_id else None, inputs)
+    close = unshown
+    if shown is not NOT_SHOWN:
+        if label.shapes:
+            shown = with_shapes(label, shown, args, kwargs)
+        close = label.push(shown) or label.pop
+    state.top = (top, module, pass_id, label, close, scope)
 
 
 def _settle(state: ThreadState, label: ModuleLabel, pass_id: int, caller: FrameType) -> Any:

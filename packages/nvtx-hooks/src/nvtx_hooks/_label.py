@@ -64,8 +64,9 @@ class ModuleLabel:
         self._arguments = (text, options, aliases, root)
         self.text = text
         self.root = root
-        # Whether each call must ask PyTorch whether it is inside a backward pass.
-        self.apart = root or not options.backward
+        # Whether there is more to each call than opening and closing its range: shapes, or to ask
+        # whether it is inside a backward pass.
+        self.apart = root or not options.backward or options.shapes
         self.shapes = options.shapes
         self.aliases = aliases
         self._emitter = emitter = emitter_for(options.emitter, options.domain)

@@ -141,6 +141,7 @@ def remove(modules: list[torch.nn.Module]) -> None:
 
 
 def _hook(module: torch.nn.Module, label: ModuleLabel) -> None:
+    _unhook(module)  # hooks that were copied to it without a label would run beside the new ones
     state: dict[str, Any] = module.__dict__
     state[KEY] = label
     for hooks, hook in _HOOKS.items():

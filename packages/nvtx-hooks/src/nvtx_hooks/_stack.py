@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
+from threading import get_ident
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,20 +16,21 @@ if TYPE_CHECKING:
     from nvtx_hooks._label import ModuleLabel
 
 # An open range: the one below it, who closes it (the module that is called, or a
-# BackwardScope), the backward pass it was opened in (OUTSIDE: none), its label, what the emitter's
-# push answered, and for a call that is to get a backward range the BackwardScope. A tuple linked
+# BackwardScope), the backward pass it was opened in (OUTSIDE: none), its label, what is called to
+# close it, and for a call that is to get a backward range the BackwardScope. A tuple linked
 # to the next: opening and closing one costs a fraction of a class in a list, and every call does.
-Entry = tuple[Any, Any, int, "ModuleLabel", Any, Any]
+Entry = tuple[Any, Any, "int | None", "ModuleLabel", Any, Any]
 BELOW: Final = 0
 OWNER: Final = 1
 PASS: Final = 2
 LABEL: Final = 3
-OPENED: Final = 4
+CLOSE: Final = 4
 CALL: Final = 5
 
 
-# What lies below the outermost range, so that there is always a top to look at.
-NOTHING: Entry = (None, None, OUTSIDE, None, None, None)  # type: ignore[assignment]
+# What lies below the outermost range, so that there is always a top to look at. It was opened
+# neither in a pass nor outside of one.
+NOTHING: Entry = (None, None, None, None, None, None)  # type: ignore[assignment]
 
 
 def unshown() -> None:
@@ -46,6 +48,8 @@ class ThreadState:
         The backward passes that opened something here and have not ended.
     bottom : tuple of int and CodeType
         The Python frame that called the module of the outermost range.
+    thread : int
+        The number of the thread; 0 once it has ended.
     """
 
     __slots__ = ("bottom", "passes", "thread", "top")
@@ -54,7 +58,7 @@ class ThreadState:
         self.top: Entry = NOTHING
         self.passes: set[int] = set()
         self.bottom: tuple[int, CodeType | None] = (0, None)
-        self.thread = threading.get_ident()
+        self.thread = get_ident()
 
     def entries(self) -> Iterator[Entry]:
         """Give what is open, innermost first."""
@@ -68,7 +72,7 @@ class ThreadState:
         entry = self.top
         if entry is not NOTHING:
             self.top = entry[BELOW]
-            (entry[OPENED] or entry[LABEL].pop)()
+            entry[CLOSE]()
 
     def close(self, entry: Entry) -> None:
         """Close a range and everything above it, innermost first."""
@@ -141,26 +145,53 @@ class _PassEnd:
             return
         state.passes.discard(pass_id)
         # Ranges of a thread can be closed in that thread alone.
-        if threading.get_ident() == state.thread:
+        if get_ident() == state.thread:
             state.close_outermost(lambda entry: entry[PASS] == pass_id)
 
     __del__ = __call__
 
 
-# Not a subclass: reading an attribute of a plain threading.local is cheaper. A thread's state is
-# made by `begin_thread` when the attribute is found missing.
+class _Latest:
+    """The state of the thread that was here last: most often of the one that comes next.
+
+    To look whether it is costs less than to read an attribute of a threading.local.
+    """
+
+    __slots__ = ("state",)
+
+    def __init__(self) -> None:
+        self.state = ThreadState()
+
+
+class _ThreadEnd:
+    """Lets the state of a thread that ends go with it: another thread may get its number."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, state: ThreadState) -> None:
+        self._state = state
+
+    def __del__(self) -> None:
+        self._state.thread = _NO_THREAD
+
+
+_NO_THREAD: Final = 0
 threads = threading.local()
+latest = _Latest()
+latest.state.thread = _NO_THREAD
 
 
 def begin_thread() -> ThreadState:
     """Make the state of the calling thread, which has none yet."""
-    threads.state = state = ThreadState()
+    threads.state = latest.state = state = ThreadState()
+    threads.end = _ThreadEnd(state)
     return state
 
 
 def current_thread() -> ThreadState:
     """Give the state of the calling thread."""
-    return getattr(threads, "state", None) or begin_thread()
+    latest.state = state = getattr(threads, "state", None) or begin_thread()
+    return state
 
 
 # The parent goes on with its ranges and will close them; the child's NVTX never opened them.

@@ -13,7 +13,7 @@ from nvtx_hooks._emitters import torch_has_nvtx
 from nvtx_hooks._options import Options
 from nvtx_hooks._patching import ModuleT, Patch, install
 from nvtx_hooks._selection import Selection
-from nvtx_hooks._stack import LABEL, OPENED, current_thread, unshown
+from nvtx_hooks._stack import CLOSE, LABEL, current_thread, unshown
 from nvtx_hooks._stack import threads as _thread_local  # noqa: F401 - a name of the original's
 
 __all__ = ["patch"]
@@ -50,7 +50,7 @@ def _add_nvtx_hooks(model: ModuleT, name: str, add_backward_hooks: bool = True) 
 def _get_active_ranges() -> set[str]:
     """The labels that are open in the calling thread now."""
     entries = current_thread().entries()
-    return {entry[LABEL].text for entry in entries if entry[OPENED] is not unshown}
+    return {entry[LABEL].text for entry in entries if entry[CLOSE] is not unshown}
 
 
 def _options(backward: bool) -> Options:
