@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,12 @@ import pytest
 from scripts import printed
 
 NONE = "raise ImportError('no such module')"
+WARNING = "import warnings; warnings.warn('pynvml is deprecated', FutureWarning)"
 OLD = "NVMLError = Exception\ndef nvmlInit(): pass\ndef nvmlDeviceGetHandleByUUID(uuid): pass"
 
 SCRIPT = """
-    import json, sys
+    import json, logging, sys
+    logging.basicConfig(level=logging.INFO, stream=sys.stdout)
     from nvtx_torch_counters import CounterSampler, NvmlDevices, ProcessMemory
     sampler = CounterSampler([ProcessMemory(), NvmlDevices({})])
     for _ in range(3):
@@ -27,6 +30,7 @@ SCRIPT = """
     ("binding", "told"),
     [
         (NONE, "there is no NVML binding; pip install nvtx-torch-counters[nvml]"),
+        (WARNING, "cannot be imported (pynvml is deprecated)"),
         (OLD, "lacks nvmlDeviceGetUUID, nvmlDeviceGetSamples"),
     ],
 )
@@ -35,9 +39,12 @@ def test_without_the_right_binding_memory_is_sampled_and_the_package_to_install_
 ) -> None:
     (tmp_path / "pynvml.py").write_text(binding)
     output = printed(SCRIPT, tmp_path, PYTHONPATH=str(tmp_path))
-    assert '["process memory"]' in output
-    assert told in output
-    assert "nvidia-ml-py" in output
+    *notices, counters = output.splitlines()
+    names, missing = json.loads(counters)
+    assert names == ["process memory"]
+    assert told in missing["nvml"]
+    assert "nvidia-ml-py" in missing["nvml"]
+    assert notices == [f"INFO:nvtx_torch_counters:nvml is not sampled: {missing['nvml']}"]
 
 
 def test_the_package_needs_no_torch_to_be_imported(tmp_path: Path) -> None:

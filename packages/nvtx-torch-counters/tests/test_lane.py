@@ -3,10 +3,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from fake_clock import MS, FakeClock
 from hypothesis import given
 from hypothesis import strategies as st
 from nvtx_torch_counters._lane import Lane
+from nvtx_torch_counters._lanes import Lanes
 
 
 def test_ticks_fall_on_multiples_of_the_interval_whatever_a_tick_takes(clock: FakeClock) -> None:
@@ -34,10 +36,8 @@ def test_a_late_tick_is_noted_and_the_schedule_stays(clock: FakeClock) -> None:
     clock.late, clock.waits = [0, 3 * MS, 0], 3
     lane.run()
     assert ticks == [1_010 * MS, 1_023 * MS, 1_030 * MS]
-    assert lane.latest_ns == 3 * MS
-    assert sum(lane.lateness) == 3
-    assert lane.lateness[0] == 2
-    assert lane.lateness[(3 * MS).bit_length()] == 1
+    assert lane.lateness.latest_ns == 3 * MS
+    assert lane.lateness.counts() == {1: 2, 12 << 18: 1}
 
 
 def test_a_wait_that_ends_early_is_waited_out(clock: FakeClock) -> None:
@@ -64,6 +64,36 @@ def test_ticks_and_misses_account_for_all_due_times(took: list[int], late: list[
     assert lane.ticks == len(ticks) == 20
     assert all(b > a for a, b in pairwise(ticks))
     assert all(due % (10 * MS) == 0 for due in clock.deadlines)
+
+
+@pytest.mark.parametrize(
+    ("origin", "due"),
+    [
+        (977 * MS, [1_007 * MS, 1_017 * MS]),
+        (1_000 * MS, [1_010 * MS, 1_020 * MS]),
+        (1_005 * MS, [1_005 * MS, 1_015 * MS]),
+    ],
+)
+def test_due_times_count_from_the_origin_whenever_the_lane_begins(
+    clock: FakeClock, origin: int, due: list[int]
+) -> None:
+    lane = Lane("t", 10 * MS, [], clock)
+    lane.origin_ns = origin
+    clock.waits = 1
+    lane.run()
+    assert clock.deadlines == due
+
+
+def test_lanes_of_multiple_intervals_are_never_due_at_once(clock: FakeClock) -> None:
+    clock.waits = 0  # the threads end before their first tick
+    lanes = Lanes(clock, 10 * MS)
+    for interval in (10, 100, 1_000, 2):
+        lanes.put(interval * MS, lambda: None)
+    lanes.start(lambda: None)
+    lanes.put(20 * MS, lambda: None)
+    lanes.end(60)
+    aside = {lane.interval_ns // MS: lane.origin_ns - clock.now for lane in lanes.all()}
+    assert aside == {10: 0, 100: 5 * MS, 1_000: 5 * MS, 2: 1 * MS, 20: 5 * MS, 250: 5 * MS}
 
 
 def test_a_task_added_later_takes_part_from_the_next_tick(clock: FakeClock) -> None:

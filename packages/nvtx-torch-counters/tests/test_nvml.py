@@ -114,15 +114,21 @@ def test_an_instance_has_memory_and_no_invented_utilization(nvml: NvmlScript) ->
 
 
 @pytest.mark.parametrize("code", [NOT_SUPPORTED, NO_PERMISSION])
-def test_what_is_refused_at_first_is_no_counter_but_a_reason(nvml: NvmlScript, code: int) -> None:
+def test_what_is_refused_at_first_is_no_counter_but_a_reason_told_once(
+    nvml: NvmlScript, code: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "nvtx_torch_counters")
     nvml.board(GPU[0])
     nvml.error("nvmlDeviceGetUtilizationRates", code)
     sampler = CounterSampler([NvmlDevices({})])
-    sampler.step()
+    for _ in range(3):
+        sampler.step()
     sampler.stop()
     assert "cuda:0 utilization" not in sampler.names
     assert len(sampler.names) == len(EVERY_COUNTER) - 1
     assert list(sampler.report().missing) == ["cuda:0 utilization"]
+    why = sampler.report().missing["cuda:0 utilization"]
+    assert caplog.messages == [f"cuda:0 utilization is not sampled: {why}"]
 
 
 def test_a_permission_lost_later_ends_that_counter_alone(

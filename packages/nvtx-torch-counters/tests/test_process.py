@@ -68,11 +68,11 @@ def test_a_memory_file_that_cannot_be_read_is_an_error_not_the_last_value() -> N
     probe = ProcessMemory()
     probe.open()
     probe.read()
-    assert probe._file is not None
-    os.close(probe._file)
+    assert probe._statm is not None
+    os.close(probe._statm.file)
     with pytest.raises(OSError, match="statm"):
         probe.read()
-    probe._file = None
+    probe._statm = None
 
 
 def test_the_peak_is_at_least_what_was_resident() -> None:

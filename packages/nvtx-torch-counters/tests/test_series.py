@@ -99,6 +99,7 @@ def test_unchanged_after_a_gap_repeats_the_value_before_it() -> None:
 def test_unchanged_before_any_value_is_unknown() -> None:
     _, samples = recorded(CounterNoValueReason.UNCHANGED, (1, 1.0))
     assert samples.valid["count"].tolist() == [False, True]
+    assert samples.gap == ["unchanged, and the value before is not known", None]
 
 
 def test_an_unknown_value_is_a_gap_with_a_reason_and_the_probe_goes_on() -> None:

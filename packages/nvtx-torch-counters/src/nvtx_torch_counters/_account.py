@@ -53,7 +53,7 @@ def _lane_report(lane: Lane, wall_ns: int) -> LaneReport:
         interval_s=lane.interval_ns / 1e9,
         ticks=lane.ticks,
         missed=lane.missed,
-        lateness_ns={1 << bit: count for bit, count in enumerate(lane.lateness) if count},
-        latest_ns=lane.latest_ns,
+        lateness_ns=lane.lateness.counts(),
+        latest_ns=lane.lateness.latest_ns,
         cpu_share=lane.cpu_ns / wall_ns if wall_ns else 0.0,
     )

@@ -50,6 +50,10 @@ def _imported() -> ModuleType:
         import pynvml  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError as error:
         raise Unavailable(f"there is no NVML binding; {_INSTALL}") from error
+    except Exception as error:  # a deprecated binding warns, and warnings may be errors
+        raise Unavailable(
+            f"the NVML binding cannot be imported ({error}); pip uninstall pynvml, then {_INSTALL}"
+        ) from error
     missing = [name for name in _NEEDED if not hasattr(pynvml, name)]
     if missing:
         raise Unavailable(

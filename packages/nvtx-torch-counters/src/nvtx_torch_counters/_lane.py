@@ -7,9 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from ._clock import Clock
-
-#: One bucket a power of two: bucket b counts latenesses below 2**b ns.
-_BUCKETS = 48
+from ._lateness import Lateness
 
 _CPU_EVERY = 64
 
@@ -17,9 +15,9 @@ _CPU_EVERY = 64
 class Lane:
     """Tasks that fall due every `interval_ns`, counted from when the lane begins.
 
-    The schedule is absolute: due times are whole multiples of the interval. A tick that
-    comes too late runs once, and the due times that passed meanwhile are counted as missed
-    and not caught up with.
+    The schedule is absolute: due times are whole multiples of the interval from `origin_ns` on. A
+    tick that comes too late runs once, and the due times that passed meanwhile are counted as
+    missed and not caught up with.
     """
 
     def __init__(
@@ -28,8 +26,9 @@ class Lane:
         self.name = name
         self.interval_ns = interval_ns
         self.tasks = list(tasks)
-        self.ticks = self.missed = self.cpu_ns = self.latest_ns = 0
-        self.lateness = [0] * _BUCKETS
+        self.origin_ns = clock.monotonic_ns()
+        self.ticks = self.missed = self.cpu_ns = 0
+        self.lateness = Lateness()
         self._clock = clock
         self._gate = threading.Lock()  # locked while the lane may run
         self._gate.acquire()
@@ -46,7 +45,7 @@ class Lane:
         self.tasks = [*self.tasks, task]
 
     def start(self) -> None:
-        """Begin the schedule now, in a daemon thread, so that no exit waits for it."""
+        """Run from now on in a daemon thread, so that no exit waits for it."""
         thread = threading.Thread(target=self.run, name=self.name, daemon=True)
         self._thread = thread
         thread.start()
@@ -65,25 +64,22 @@ class Lane:
         return not self._thread.is_alive()
 
     def run(self) -> None:
-        """Run the tasks on schedule until stopped."""
+        """Run the tasks at the due times after now, until stopped."""
         clock, interval = self._clock, self.interval_ns
+        now = clock.monotonic_ns
         cpu = clock.cpu_ns()
-        due = clock.monotonic_ns() + interval
+        due = self.origin_ns + ((now() - self.origin_ns) // interval + 1) * interval
         while not clock.wait(self._gate, due):
-            late = clock.monotonic_ns() - due
+            late = now() - due
             if late < 0:  # a wait may end early; the rest of it is waited for
                 continue
-            self._note(late)
+            self.ticks += 1
+            self.lateness.note(late)
             for task in self.tasks:
                 task()
-            passed = (clock.monotonic_ns() - due) // interval
+            passed = (now() - due) // interval
             self.missed += passed
             due += (passed + 1) * interval
             if self.ticks % _CPU_EVERY == 0:
                 self.cpu_ns = clock.cpu_ns() - cpu
         self.cpu_ns = clock.cpu_ns() - cpu
-
-    def _note(self, late: int) -> None:
-        self.ticks += 1
-        self.latest_ns = max(self.latest_ns, late)
-        self.lateness[min(late.bit_length(), _BUCKETS - 1)] += 1

@@ -13,10 +13,24 @@ _UPKEEP_NS = 250_000_000
 
 
 class Lanes:
-    """Puts tasks on lanes by their interval, and starts and ends the lanes together."""
+    """Puts tasks on lanes by their interval, and starts and ends the lanes together.
 
-    def __init__(self, clock: Clock) -> None:
+    The lane of the sampler's own interval is due at multiples of it, every other half an interval
+    off: threads that are due at once wait for each other's turn at the interpreter lock, and the
+    slow lanes' intervals are mostly multiples of the fast one.
+
+    Parameters
+    ----------
+    clock : Clock
+        What the lanes go by.
+    interval_ns : int
+        The sampler's interval.
+    """
+
+    def __init__(self, clock: Clock, interval_ns: int) -> None:
         self._clock = clock
+        self._interval_ns = interval_ns
+        self._started_ns = 0
         self._by_interval: dict[int, Lane] = {}
         self._upkeep: Lane | None = None
 
@@ -33,14 +47,21 @@ class Lanes:
         name = f"nvtx-counters {interval_ns / 1e6:g} ms"
         lane = self._by_interval[interval_ns] = Lane(name, interval_ns, [task], self._clock)
         if self._upkeep is not None:
-            lane.start()
+            self._start(lane)
 
     def start(self, upkeep: Callable[[], object]) -> None:
         """Start all lanes, and one more that does the upkeep four times a second."""
+        self._started_ns = self._clock.monotonic_ns()
         for lane in self.all():
-            lane.start()
+            self._start(lane)
         self._upkeep = Lane("nvtx-counters upkeep", _UPKEEP_NS, [upkeep], self._clock)
-        self._upkeep.start()
+        self._start(self._upkeep)
+
+    def _start(self, lane: Lane) -> None:
+        own = self._interval_ns
+        aside = 0 if lane is self._by_interval.get(own) else min(lane.interval_ns, own) // 2
+        lane.origin_ns = self._started_ns + aside
+        lane.start()
 
     def end(self, timeout: float) -> None:
         """End all lanes; wait at most `timeout` seconds in all for those in a tick."""

@@ -3,35 +3,23 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import psutil  # type: ignore[import-untyped,unused-ignore]
 from nvtx_schema import counter_schema, value
 
+from ._statm import Statm
 from .errors import Unavailable
 from .probe import Reading
 
 _SLOW = 1.0
 
 _FEWEST_NS = 1_000_000
-
-
-#: Seven numbers of up to 20 digits fit; the buffer's last byte stays 0.
-_ROOM = 160
-
-
-def _held_pread() -> Callable[[int, int, int, int], int]:
-    """Return pread(2) as a call that keeps the interpreter lock, as ``PyDLL`` calls do."""
-    pread = ctypes.PyDLL(None).pread
-    pread.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_long)
-    pread.restype = ctypes.c_ssize_t
-    return pread
 
 
 def _bytes_field() -> object:
@@ -41,8 +29,7 @@ def _bytes_field() -> object:
 class ProcessMemory:
     """Resident (on Linux also shared) memory of the process, in bytes.
 
-    One ``pread`` of an open ``/proc/self/statm`` a tick on Linux (fields 2 and 3 of
-    proc_pid_statm(5), in pages), ``psutil`` elsewhere. The ``pread`` takes some 2 us and keeps
+    One ``pread`` of an open ``/proc/self/statm`` a tick on Linux, ``psutil`` elsewhere. It keeps
     the interpreter lock: giving it up would let a busy Python thread stretch the read, and the
     error of its timestamp, to a whole switch interval. The kernel counts pages per thread and
     sums up now and then, so the value may lag by some dozen pages a thread.
@@ -54,29 +41,21 @@ class ProcessMemory:
     def __init__(self) -> None:
         names = ("rss", "shared") if sys.platform == "linux" else ("rss",)
         self.schema = counter_schema({name: _bytes_field() for name in names})
-        if sys.platform == "linux":
-            self._page = os.sysconf("SC_PAGE_SIZE")
-            self._pread = _held_pread()
-            self._text = ctypes.create_string_buffer(_ROOM)
-            self._address = ctypes.addressof(self._text)
-        self._file: int | None = None
+        self._statm: Statm | None = None
         self._process: psutil.Process | None = None
 
     def open(self) -> None:
         """Open this process's file, which a forked child must do anew."""
         self.close()
         if sys.platform == "linux":
-            self._file = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+            self._statm = Statm()
         else:
             self._process = psutil.Process()
 
     def read(self) -> Reading:
         """Return (rss, shared), or (rss,) where there is no statm."""
-        if self._file is not None:
-            if self._pread(self._file, self._address, _ROOM - 1, 0) <= 0:
-                raise OSError("/proc/self/statm cannot be read any more")
-            words = self._text.value.split(None, 3)
-            return int(words[1]) * self._page, int(words[2]) * self._page
+        if self._statm is not None:
+            return self._statm.read()
         if self._process is None:
             raise Unavailable("the probe is not open")
         return (self._process.memory_info().rss,)
@@ -91,9 +70,9 @@ class ProcessMemory:
 
     def close(self) -> None:
         """Close the file."""
-        if self._file is not None:
-            os.close(self._file)
-        self._file = self._process = None
+        if self._statm is not None:
+            self._statm.close()
+        self._statm = self._process = None
 
 
 class ProcessCpu:

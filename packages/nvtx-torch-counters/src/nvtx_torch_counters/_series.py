@@ -146,7 +146,10 @@ class Series:
         half = (took + 1) // 2
         if failure is None:
             try:
-                self._keep(begin + took // 2, half, reading, gap, tie)
+                if type(reading) is tuple:
+                    self._append(begin + took // 2, half, reading)
+                else:
+                    self._keep(begin + took // 2, half, reading, gap, tie)
             except Exception as error:  # noqa: BLE001 - any form may come back
                 failure = self._misfit(reading, error)
         if failure is not None:

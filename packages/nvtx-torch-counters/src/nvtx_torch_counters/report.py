@@ -55,7 +55,8 @@ class LaneReport:
     ticks, missed : int
         Ticks that ran, and due times that passed while a tick was running or late.
     lateness_ns : mapping of int to int
-        Upper bound in ns (a power of two) to the number of ticks below it.
+        Upper bound in ns, at most an eighth too high, to the number of ticks below it and not
+        below the bound before.
     latest_ns : int
         The greatest lateness.
     cpu_share : float

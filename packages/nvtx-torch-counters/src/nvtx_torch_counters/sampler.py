@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -100,7 +101,7 @@ class CounterSampler:
         self._lock = threading.RLock()
         self._running = self._threaded = False
         self._number = 1
-        self._lanes = Lanes(self._clock)
+        self._lanes = Lanes(self._clock, self._interval_ns)
         self._live = LiveFeed(None)
 
     @property
@@ -263,7 +264,7 @@ class CounterSampler:
         self._number = NUMBERS.take()
         self._tie = RealtimeTie.read(self._clock)
         self._started_ns = self._clock.monotonic_ns()
-        self._lanes = Lanes(self._clock)
+        self._lanes = Lanes(self._clock, self._interval_ns)
         self._live = LiveFeed(self._domain_name)
         self._running = True
         RUNNING.add(self)
@@ -297,7 +298,7 @@ class CounterSampler:
 
     def _schedule(self, series: Series) -> None:
         interval_ns = self._roster.interval_ns(series)
-        self._lanes.put(interval_ns, lambda: series.take(self._clock, self._tie))
+        self._lanes.put(interval_ns, partial(series.take, self._clock, self._tie))
 
     def _discover(self) -> list[Series]:
         """Let probes join whose device has come into use: after a gap, and read at once."""

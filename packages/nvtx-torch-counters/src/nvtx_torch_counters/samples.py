@@ -15,6 +15,9 @@ from nvtx_schema import Schema
 from ._clock import RealtimeTie
 from ._ring import UNAVAILABLE, UNCHANGED, VALUE, ZERO, RingRows
 
+#: Why an UNCHANGED row is a gap: it came first, or the ring keeps the value before it no more.
+NOTHING_TO_REPEAT = "unchanged, and the value before is not known"
+
 
 @dataclass(frozen=True)
 class Samples:
@@ -96,8 +99,6 @@ def samples_of(
         shown = np.where(state == VALUE, column[latest], column.dtype.type(0))
         valid[field] = known & ~np.isnan(shown)
         values[field] = shown
-    missing = rows.state == UNAVAILABLE
-    gap = [texts[number] if out else None for number, out in zip(rows.reason, missing, strict=True)]
     return Samples(
         name=name,
         schema=schema,
@@ -106,7 +107,16 @@ def samples_of(
         error=rows.error,
         values=values,
         valid=valid,
-        gap=gap,
+        gap=_explained(rows, known, texts),
         known=known,
         state=rows.state,
     )
+
+
+def _explained(rows: RingRows, known: npt.NDArray[np.bool_], texts: list[str]) -> list[str | None]:
+    """Return for each row without values why it has none."""
+    missing = rows.state == UNAVAILABLE
+    return [
+        None if there else texts[number] if out else NOTHING_TO_REPEAT
+        for there, number, out in zip(known, rows.reason, missing, strict=True)
+    ]
