@@ -121,7 +121,7 @@ def gpu_tests(session: nox.Session) -> None:
 @nox.session(venv_backend="none")
 def e2e(session: nox.Session) -> None:
     """Test the packages together, with the real trace processor."""
-    needed = ("pytest", "hypothesis", "markdown-it-py", "nvidia-nvtx")
+    needed = ("pytest", "hypothesis", "markdown-it-py", "nvidia-nvtx", "pandas", "transformers")
     python = _everything(session, *needed, *TRACE_READERS)
     session.run(python, *PYTEST, _report("e2e"), "tests", *session.posargs)
 

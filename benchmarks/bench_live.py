@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """What does a live event cost, beside an injection that only reads the clock and counts?
 
-Each number is the lowest of several runs, since a busy machine spoils most of them. Contenders
-are processes, as NVTX looks for a tool once in each.
+Contenders are processes, as NVTX looks for a tool once in each. They take turns, and each number
+is the median of several runs; costs of an event are CPU time of the thread that makes it.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import nvtx_perfetto
@@ -32,102 +34,122 @@ push(event); pop()
 began = time.thread_time_ns()
 for _ in range({PYTHON_RANGES}):
     push(event); pop()
-print((time.thread_time_ns() - began) / {PYTHON_RANGES}, 0)
+print((time.thread_time_ns() - began) / {PYTHON_RANGES})
 """
-_NOTHING = "import nvtx; nvtx.mark('one')"
+_ONE_MARK = "import nvtx; nvtx.mark('one')"
+_DYING = """
+import os, sys, nvtx
+domain = nvtx.get_domain("d")
+event = domain.get_event_attributes(message="m")
+for _ in range(int(sys.argv[1])):
+    domain.push_range(event); domain.pop_range()
+os._exit(0)
+"""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table: the counting injection's number (if it has one), ours, and a goal."""
+
+    question: str
+    unit: str
+    counting: float | None
+    ours: float
+    goal: str = ""
+
+    def print(self) -> None:
+        counting = "" if self.counting is None else f"{self.counting:.2f}"
+        print(f"{self.question:52} {self.unit:>10} {counting:>10} {self.ours:10.2f}  {self.goal}")
 
 
 class Bench:
     """Runs programs with one of two injections."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.trace = folder / "live.pftrace"
         self.counting = program("count_ranges.c", "-shared", "-fPIC", f"-I{headers()}")
         self.driver = program("live_ranges.c", f"-I{headers()}", "-lpthread", "-ldl")
 
-    def run(self, command: list[str | Path], injection: Path | None) -> tuple[float, float, float]:
-        """The two numbers that a program prints, and its seconds."""
+    def run(self, command: list[str | Path], injection: Path, config: str) -> list[float]:
+        """The numbers that a program prints, and the seconds it took."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith("NVTX_")}
-        if injection is not None:
-            environment["NVTX_INJECTION64_PATH"] = str(injection)
+        environment["NVTX_INJECTION64_PATH"] = str(injection)
         environment["NVTX_PERFETTO_OUTPUT"] = str(self.trace)
-        environment["NVTX_PERFETTO_CONFIG"] = "overwrite=1"
+        environment["NVTX_PERFETTO_CONFIG"] = config
         began = time.perf_counter()
         done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-        seconds = time.perf_counter() - began
-        first, second = [*done.stdout.split(), "0", "0"][:2]
-        return float(first), float(second), seconds
+        return [*map(float, done.stdout.split()), time.perf_counter() - began]
 
-    def lowest(self, command: list[str | Path], which: int = 0) -> tuple[float, float]:
-        """The lowest of one number, with the counting injection and with ours."""
-        rounds = [
-            (self.run(command, self.counting), self.run(command, nvtx_perfetto.library_path()))
-            for _ in range(ROUNDS)
-        ]
-        return min(one[which] for one, _ in rounds), min(two[which] for _, two in rounds)
+    def both(self, command: list[str | Path]) -> tuple[list[float], list[float]]:
+        """The medians of all numbers, with the counting injection and with ours."""
+        rounds: tuple[list[list[float]], list[list[float]]] = ([], [])
+        for _ in range(ROUNDS):
+            rounds[0].append(self.run(command, self.counting, ""))
+            rounds[1].append(self.run(command, nvtx_perfetto.library_path(), "overwrite=1"))
+        counting, ours = (
+            [statistics.median(one) for one in zip(*each, strict=True)] for each in rounds
+        )
+        return counting, ours
 
-    def size(self, command: list[str | Path]) -> int:
-        """Bytes of the trace of one run."""
-        self.run(command, nvtx_perfetto.library_path())
-        return self.trace.stat().st_size
-
-
-def bench_c(bench: Bench, ranges: int) -> None:
-    print("\nFrom C, nanoseconds of CPU an event (at most 60 wanted):")
-    for threads in (1, 8):
-        command: list[str | Path] = [bench.driver, str(threads), str(ranges // threads), "0"]
-        counting, ours = bench.lowest(command)
-        print(f"  {threads} threads: {ours:6.1f}, counting injection {counting:6.1f}")
-
-
-def bench_python(bench: Bench) -> None:
-    counting, ours = bench.lowest([sys.executable, "-c", _PYTHON])
-    print("\nThrough nvtx with prebuilt attributes, nanoseconds a push and pop:")
-    print(f"  {ours:6.1f}, counting injection {counting:6.1f}: {ours / counting:.2f}x", end="")
-    print(" (at most 1.5 wanted)")
-
-
-def bench_size(bench: Bench, ranges: int) -> None:
-    print("\nBytes an event in the file (at most 16 wanted, 20 with color):")
-    for colored, name in (("0", "plain"), ("1", "with color")):
-        size = bench.size([bench.driver, "1", str(ranges), colored])
-        print(f"  {name:12} {size / (2 * ranges):5.1f}")
-
-
-def bench_memory(bench: Bench) -> None:
-    print("\nMemory of a process, MB (RSS beyond that with the counting injection):")
-    for threads in (1, 8, 64):
-        counting, ours = bench.lowest([bench.driver, str(threads), "20000", "0"], which=1)
-        print(f"  {threads:2} threads: {(ours - counting) / 1024:6.1f}")
-
-
-def bench_start(bench: Bench) -> None:
-    counting, ours = bench.lowest([sys.executable, "-c", _NOTHING], which=2)
-    print("\nA Python process with one mark, milliseconds from start to end:")
-    print(f"  {ours * 1e3:.1f}, counting injection {counting * 1e3:.1f}")
-
-
-def bench_drain(bench: Bench, folder: Path, ranges: int) -> None:
-    """A process that dies leaves its events in memory; a recovery is a drain and no more."""
-    code = "import os, nvtx\nd = nvtx.get_domain('d')\ne = d.get_event_attributes(message='m')\n"
-    code += f"for _ in range({ranges}): d.push_range(e); d.pop_range()\nos._exit(0)"
-    best = 0.0
-    for turn in range(ROUNDS):
-        output = folder / f"drain{turn}.pftrace"
-        environment = {
-            **os.environ,
-            "NVTX_INJECTION64_PATH": str(nvtx_perfetto.library_path()),
-            "NVTX_PERFETTO_OUTPUT": str(output),
-            "NVTX_PERFETTO_CONFIG": "parts=only",
-        }
-        subprocess.run([sys.executable, "-c", code], env=environment, check=True)
-        (part,) = folder.glob(f"{output.name}.*.part")
+    def drain_rate(self, ranges: int) -> float:
+        """Events a second that a recovery writes: a dead process's events, and nothing else."""
+        self.trace.unlink(missing_ok=True)
+        command: list[str | Path] = [sys.executable, "-c", _DYING, str(ranges)]
+        self.run(command, nvtx_perfetto.library_path(), "parts=only")
+        (part,) = self.folder.glob(f"{self.trace.name}.*.part")
         before = part.stat().st_size
         began = time.perf_counter()
         recover([Part(str(part.with_suffix("")))])
         seconds = time.perf_counter() - began
-        best = max(best, (part.stat().st_size - before) / seconds)
-    print(f"\nDrain: {best / 1e6:.0f} MB/s, about {best / 13 / 1e6:.1f} M events/s")
+        after = part.stat().st_size
+        part.unlink()
+        return 2 * ranges * (after - before) / after / seconds
+
+
+def _medians(rounds: list[list[float]]) -> list[float]:
+    return [statistics.median(numbers) for numbers in zip(*rounds, strict=True)]
+
+
+def live_lines(bench: Bench, ranges: int) -> list[Line]:
+    """From C, at several numbers of threads: time and memory."""
+    lines = []
+    for threads in (1, 8, 64):
+        counting, ours = bench.both(
+            [bench.driver, str(threads), str(max(1_000, ranges // threads)), "0"]
+        )
+        label = f"{threads} threads" if threads > 1 else "1 thread"
+        goal = "at most 60" if threads < 64 else ""
+        lines += [
+            Line(f"CPU of an event from C, {label}", "ns", counting[0], ours[0], goal),
+            Line(f"memory of that process, {label}", "MB", counting[1] / 1024, ours[1] / 1024),
+            Line(f"of it mapped from files, {label}", "MB", counting[2] / 1024, ours[2] / 1024),
+        ]
+        if threads == 1:
+            lines += [
+                Line("the first call and event", "ms", counting[3], ours[3]),
+                Line("memory that they add", "MB", counting[4] / 1024, ours[4] / 1024),
+            ]
+    return lines
+
+
+def other_lines(bench: Bench, ranges: int) -> list[Line]:
+    """Through Python, whole processes, and files."""
+    counting, ours = bench.both([sys.executable, "-c", _PYTHON])
+    ratio = f"{ours[0] / counting[0]:.2f}x; at most 1.5x"
+    question = "push and pop through nvtx, prebuilt attributes"
+    lines = [Line(question, "ns", counting[0], ours[0], ratio)]
+    counting, ours = bench.both([sys.executable, "-c", _ONE_MARK])
+    lines.append(Line("a Python process with one mark", "ms", counting[0] * 1e3, ours[0] * 1e3))
+    for colored, question, goal in (("0", "an event in the file", 16), ("1", "with color", 20)):
+        bench.run(
+            [bench.driver, "1", str(ranges), colored], nvtx_perfetto.library_path(), "overwrite=1"
+        )
+        size = bench.trace.stat().st_size / (2 * ranges)
+        lines.append(Line(question, "bytes", None, size, f"at most {goal}"))
+    rate = statistics.median(bench.drain_rate(ranges) for _ in range(ROUNDS))
+    lines.append(Line("drain of a dead process's events", "M/s", None, rate / 1e6))
+    return lines
 
 
 def main() -> None:
@@ -135,14 +157,11 @@ def main() -> None:
     parser.add_argument("--ranges", type=int, default=RANGES)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        bench = Bench(folder)
-        bench_c(bench, options.ranges)
-        bench_python(bench)
-        bench_size(bench, options.ranges)
-        bench_memory(bench)
-        bench_start(bench)
-        bench_drain(bench, folder, options.ranges)
+        bench = Bench(Path(name))
+        head = f"medians of {ROUNDS} runs"
+        print(f"{head:52} {'unit':>10} {'counting':>10} {'ours':>10}")
+        for line in live_lines(bench, options.ranges) + other_lines(bench, options.ranges):
+            line.print()
 
 
 if __name__ == "__main__":

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
-import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import psutil  # type: ignore[import-untyped,unused-ignore]
+from compiled import program
 from measuring import Contender, compare
 from nvtx_torch_counters import (
     CounterSampler,
@@ -21,6 +25,9 @@ from nvtx_torch_counters import (
 
 READS = 5_000
 SECONDS = 5.0
+RATES = (10, 100, 1000)
+_COLUMNS = f"{'p50 late':>10} {'p99 late':>10} {'latest':>10} {'missed':>7}"
+HEADER = f"{'':14} {'Hz':>6} {'of a core':>10} {_COLUMNS}"
 
 
 def ticks_of(probe: Probe) -> Contender:
@@ -75,23 +82,33 @@ def sampled(hertz: int, main_thread: Callable[[], None]) -> tuple[Report, float]
     return sampler.report(), share
 
 
-def bare_timer(hertz: int) -> float:
-    """Return the CPU share of a thread that only waits for the next tick, as `sleep` runs."""
-    shares = []
+@dataclass(frozen=True)
+class Timer:
+    """What a thread that only waits for its ticks cost as a share of a core, and its lateness."""
 
-    def wait() -> None:
-        gate = threading.Lock()
-        gate.acquire()
-        began, due = time.thread_time_ns(), time.monotonic_ns()
-        for _ in range(int(SECONDS * hertz)):
-            due += 1_000_000_000 // hertz
-            gate.acquire(timeout=max(0, due - time.monotonic_ns()) / 1e9)
-        shares.append((time.thread_time_ns() - began) / 1e9 / SECONDS)
+    share: float
+    late_ns: npt.NDArray[np.int64]
 
-    thread = threading.Thread(target=wait)
-    thread.start()
-    thread.join()
-    return shares[0]
+
+def c_timer(hertz: int) -> Timer:
+    """Wait in C, without the interpreter: less than this, no thread that wakes up costs here."""
+    loop = ctypes.CDLL(str(program("timer_loop.c", "-shared", "-fPIC"))).wait_for_ticks
+    loop.argtypes = (ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
+    loop.restype = ctypes.c_int64
+    late = np.zeros(int(SECONDS * hertz), np.int64)
+    used = loop(1_000_000_000 // hertz, len(late), late.ctypes.data)
+    return Timer(used / 1e9 / SECONDS, late)
+
+
+def python_timer(hertz: int) -> Timer:
+    """Wait in Python, and do nothing else."""
+    late = np.zeros(int(SECONDS * hertz), np.int64)
+    began, due = time.thread_time_ns(), time.monotonic_ns()
+    for tick in range(len(late)):
+        due += 1_000_000_000 // hertz
+        time.sleep(max(0, due - time.monotonic_ns()) / 1e9)
+        late[tick] = time.monotonic_ns() - due
+    return Timer((time.thread_time_ns() - began) / 1e9 / SECONDS, late)
 
 
 def print_costs() -> None:
@@ -103,26 +120,36 @@ def print_costs() -> None:
         print(f"{result.name:36} {1e9 / result.rate:9.0f}")
 
 
-def print_schedule(title: str, main_thread: Callable[[], None], *, idle: bool) -> None:
+def print_schedule(title: str, main_thread: Callable[[], None]) -> None:
     print(f"\n{title}")
-    print(f"{'Hz':>6} {'of a core':>10} {'bare timer':>11} {'p50 late':>10} {'p99 late':>10} "
-          f"{'latest':>10} {'missed':>7}")  # fmt: skip
-    for hertz in (10, 100, 1000):
+    print(HEADER)
+    for hertz in RATES:
         report, share = sampled(hertz, main_thread)
-        share = share if idle else report.cpu_share
-        floor = f"{bare_timer(hertz):11.2%}" if idle else f"{'-':>11}"
         lane = min(report.lanes, key=lambda lane: lane.interval_s)
-        p50, p99 = lane.lateness_quantile(0.5) / 1e3, lane.lateness_quantile(0.99) / 1e3
-        print(f"{hertz:6} {share:10.2%} {floor} {p50:7.0f} us {p99:7.0f} us "
-              f"{lane.latest_ns / 1e3:7.0f} us {lane.missed:7}")  # fmt: skip
+        late = (lane.lateness_quantile(0.5), lane.lateness_quantile(0.99), lane.latest_ns)
+        if main_thread is compute:  # whose CPU time is not the sampler's
+            share = report.cpu_share
+        print_line("sampler", hertz, share, late, lane.missed)
+        if main_thread is sleep:
+            for name, timer in (("C timer", c_timer(hertz)), ("Python timer", python_timer(hertz))):
+                p50, p99, latest = np.quantile(timer.late_ns, (0.5, 0.99, 1.0))
+                print_line(name, hertz, timer.share, (p50, p99, latest), None)
+
+
+def print_line(
+    name: str, hertz: int, share: float, late_ns: tuple[float, float, float], missed: int | None
+) -> None:
+    late = " ".join(f"{ns / 1e3:7.0f} us" for ns in late_ns)
+    print(f"{name:14} {hertz:6} {share:10.2%} {late} {'-' if missed is None else missed:>7}")
 
 
 def main() -> None:
     print_costs()
-    print_schedule("Default CPU probes, main thread idle", sleep, idle=True)
+    title = "Default CPU probes, main thread idle; and threads that only wait for their ticks"
+    print_schedule(title, sleep)
     switch = sys.getswitchinterval() * 1e3
     title = f"The same beside a busy pure-Python main thread (switch interval {switch:g} ms)"
-    print_schedule(title, compute, idle=False)
+    print_schedule(title, compute)
 
 
 if __name__ == "__main__":

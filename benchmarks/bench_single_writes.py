@@ -11,6 +11,7 @@ from nvtx.writer import Domain, Session, Stream
 from outputs import to_nothing, to_perfetto
 
 CALLS = 300_000
+ROUNDS = 15
 Prepare = Callable[[Domain, Stream], Callable[[], None]]
 
 
@@ -80,7 +81,7 @@ def main() -> None:
             Contender("nvtx-perfetto, calls", CALLS, to_ours, watch),
             Contender("nvtx-perfetto, with the session's end", CALLS, to_ours),
         ]
-        report(f"Single writes: {(prepare.__doc__ or '').rstrip('.')}", compare(contenders))
+        report(f"Single writes: {(prepare.__doc__ or '').rstrip('.')}", compare(contenders, ROUNDS))
 
 
 if __name__ == "__main__":

@@ -29,6 +29,15 @@ class Result:
         """Median seconds of a round."""
         return statistics.median(self.seconds)
 
+    def times_of(self, base: Result) -> float:
+        """How many times as long a row took as the base's: the median of the rounds' own ratios.
+
+        A round's contenders run within moments of each other, so that a machine whose speed
+        drifts from round to round changes both.
+        """
+        rounds = zip(self.seconds, base.seconds, strict=True)
+        return statistics.median(own / other for own, other in rounds) * base.rows / self.rows
+
     @property
     def rate(self) -> float:
         """Rows a second."""
@@ -94,5 +103,5 @@ def report(question: str, results: list[Result]) -> None:
         row, cpu_row = result.median / result.rows, result.cpu_median / result.rows
         print(
             f"{result.name:36} {1e-6 / row:9.2f} {row * 1e9:9.1f} {cpu_row * 1e9:9.1f} "
-            f"{result.size / result.rows:6.1f} {row * base.rows / base.median:7.2f}x"
+            f"{result.size / result.rows:6.1f} {result.times_of(base):7.2f}x"
         )
