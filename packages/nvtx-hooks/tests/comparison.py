@@ -42,7 +42,7 @@ def _step(model: torch.nn.Module, inputs: Any, loss: Any) -> list[Any]:
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.grad is not None:
-                parameter -= 0.1 * parameter.grad
+                parameter -= 0.001 * parameter.grad  # small: NaN is not equal to NaN
     return [type(output), *(leaf.detach() for leaf in leaves), *grads]
 
 

@@ -191,6 +191,29 @@ def test_a_partial_backward_opens_only_what_it_reaches(ranges):
     )
 
 
+def test_a_pass_for_a_parameter_alone_opens_the_modules_on_the_way(ranges):
+    model = nvtx_hooks.patch(Block())
+    loss = model(torch.ones(2, 4)).sum()
+    ranges()
+    torch.autograd.grad(loss, model.a.bias, retain_graph=True)
+    assert ranges() == BLOCK
+    loss.backward(inputs=[model.a.weight], retain_graph=True)
+    assert ranges() == BLOCK
+    torch.autograd.grad(loss, model.b.bias)
+    assert ranges() == "+Block' +b' -b' -Block'".split()
+
+
+def test_a_range_ends_where_the_gradient_asked_for_arrives(ranges):
+    kept = []
+    model = nvtx_hooks.patch(Apply(_keeping(kept), first=nn.Linear(4, 4), second=nn.Linear(4, 4)))
+    other = nn.Linear(4, 4)
+    output = model(torch.ones(2, 4)) + other(kept[0] * 2)
+    kept[0].register_hook(lambda _: nvtx.push_range("arrived") or nvtx.pop_range())
+    ranges()
+    torch.autograd.grad(output.sum(), kept[0])
+    assert ranges() == "+Apply' +second' -second' +arrived -arrived -Apply'".split()
+
+
 def _keeping(kept):
     def forward(self, x):
         kept.append(self.first(x))

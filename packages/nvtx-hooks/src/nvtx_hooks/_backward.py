@@ -29,38 +29,62 @@ from nvtx_hooks._stack import (
     latest,
 )
 from nvtx_hooks._switch import switch
-from nvtx_hooks._torch_state import OUTSIDE, current_pass, is_compiling
+from nvtx_hooks._torch_state import (
+    OUTSIDE,
+    caller_before,
+    current_node,
+    current_pass,
+    goes_on,
+    is_compiling,
+)
 
 
 class BackwardScope:
     """One call of a module, as its backward range sees it.
 
     Autograd nodes keep it alive, so from `attach` on it holds neither module nor tensor nor node:
-    a cycle through the graph is one that Python's collector cannot see.
+    a cycle through the graph is one that Python's collector cannot see. One is made for every call
+    of a module, so it is made without a constructor's call: see `scope_of`.
+
+    Attributes
+    ----------
+    label : ModuleLabel
+        How the range is shown.
+    parent : BackwardScope or None
+        The call that made this one.
+    inputs : sequence of Node
+        The autograd nodes of the call's inputs, until `attach`.
+    opened : int
+        The last backward pass that opened the range.
     """
 
-    __slots__ = ("inputs", "label", "opened", "parent")
+    label: ModuleLabel
+    parent: BackwardScope | None
+    inputs: Sequence[Any]
+    opened: int = OUTSIDE
 
-    def __init__(
-        self, label: ModuleLabel, parent: BackwardScope | None, inputs: Sequence[Any]
-    ) -> None:
-        self.label = label
-        self.parent = parent
-        self.inputs = inputs
-        self.opened = OUTSIDE  # the last pass that opened it
-
-    def attach(self, outputs: list[Any]) -> None:
+    def attach(self, outputs: Sequence[Any]) -> None:
         """Let the range begin at the nodes of the call's outputs and end at its inputs'."""
         inputs, self.inputs = self.inputs, ()
         if not outputs:
             return
         for node in outputs:
-            hook = node.metadata.get(KEY) or _hooked(node)
-            # Modules return before their callers: the outermost comes last, to open first.
-            hook.opens = (self, *hook.opens)
+            metadata = node.metadata
+            if KEY in metadata:
+                closes, opens = metadata[KEY]
+                # Modules return before their callers: the outermost comes last, to open first.
+                metadata[KEY] = closes, (self, *opens)
+            else:
+                metadata[KEY] = (), (self,)
+                call_before(node)
         for node in inputs:
-            hook = node.metadata.get(KEY) or _hooked(node)
-            hook.closes = (*hook.closes, self)
+            metadata = node.metadata
+            if KEY in metadata:
+                closes, opens = metadata[KEY]
+                metadata[KEY] = (*closes, self), opens
+            else:
+                metadata[KEY] = (self,), ()
+                call_before(node)
         if not inputs:
             last = last_node(outputs)
             if last is not None:
@@ -81,53 +105,57 @@ class BackwardScope:
         return False
 
 
-class NodeHook:
-    """What happens when the gradient reaches one autograd node.
+def scope_of(
+    label: ModuleLabel, parent: BackwardScope | None, inputs: Sequence[Any]
+) -> BackwardScope:
+    """Make the scope of a call."""
+    scope = BackwardScope()
+    scope.label = label
+    scope.parent = parent
+    scope.inputs = inputs
+    return scope
 
-    One is made for nearly every call of a module, so it is made without a constructor's call.
+
+def _reached(_: Any) -> None:  # noqa: C901 - the calls of parts would cost what the rest does
+    """Close the calls whose inputs the gradient reached, open those whose outputs it did.
+
+    Both lie in the metadata of the node that the gradient reached.
     """
-
-    opens: tuple[BackwardScope, ...] = ()
-    closes: tuple[BackwardScope, ...] = ()
-
-    def run(self, _: Any) -> None:  # noqa: C901 - the calls of parts would cost what the rest does
-        """Close the calls whose inputs the gradient reached, open those whose outputs it did."""
-        if is_compiling():
-            return
-        pass_id = current_pass()
-        state = latest.state
-        if state.thread != get_ident():
-            state = current_thread()
-        closes = self.closes
-        for scope in closes:
-            if scope.opened == pass_id:
-                top = state.top
-                if top[OWNER] is scope:
-                    state.top = top[BELOW]
-                    top[CLOSE]()
-                else:
-                    _close(state, scope)
-        if not switch.on:
-            return
-        for scope in self.opens:
-            if scope.opened != pass_id:
-                top = state.top
-                if top[OWNER] is not scope.parent or top[PASS] != pass_id:
-                    top = _make_way(state, scope, pass_id)
-                scope.opened = pass_id
-                label = scope.label
-                push = label.push
-                close = push(label.backward) or label.pop
-                state.top = (top, scope, pass_id, label, close, None)
-        # A module that returns its input has nothing to do backward.
-        if closes and state.top[OWNER] in closes:
-            state.close_top()
+    if is_compiling():
+        return
+    node = current_node()
+    closes, opens = node.metadata[KEY]
+    pass_id = current_pass()
+    state = latest.state
+    if state.thread != get_ident():
+        state = current_thread()
+    for scope in closes:
+        if scope.opened == pass_id:
+            top = state.top
+            if top[OWNER] is scope:
+                state.top = top[BELOW]
+                top[CLOSE]()
+            else:
+                _close(state, scope)
+    # The pass may end here: with torch.autograd.grad() to a tensor that a module returned.
+    if not switch.on or not (opens and goes_on(node)):
+        return
+    for scope in opens:
+        if scope.opened != pass_id:
+            top = state.top
+            if top[OWNER] is not scope.parent or top[PASS] != pass_id:
+                top = _make_way(state, scope, pass_id)
+            scope.opened = pass_id
+            label = scope.label
+            push = label.push
+            close = push(label.backward) or label.pop
+            state.top = (top, scope, pass_id, label, close, None)
+    # A module that returns its input has nothing to do backward.
+    if closes and state.top[OWNER] in closes:
+        state.close_top()
 
 
-def _hooked(node: Any) -> NodeHook:
-    hook = node.metadata[KEY] = NodeHook()
-    node.register_prehook(hook.run)
-    return hook
+call_before = caller_before(_reached)
 
 
 def _make_way(state: ThreadState, scope: BackwardScope, pass_id: int) -> Entry:

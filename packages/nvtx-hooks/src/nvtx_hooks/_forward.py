@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from nvtx_hooks._backward import BackwardScope
+from nvtx_hooks._backward import scope_of
 from nvtx_hooks._capture import is_capturing
 from nvtx_hooks._gradients import grad_nodes
 from nvtx_hooks._label import NOT_SHOWN, ModuleLabel
@@ -61,7 +61,7 @@ def before_forward(
     scope = None
     if _is_grad_enabled() and transform() is None:
         inputs = grad_nodes((*args, kwargs) if kwargs else args)
-        scope = BackwardScope(label, top[CALL], inputs)
+        scope = scope_of(label, top[CALL], inputs)
     push = label.push  # read apart from the call: Python is quicker at either
     state.top = (top, module, OUTSIDE, label, push(label.forward) or label.pop, scope)
 
@@ -105,7 +105,7 @@ def _begin_apart(
     scope = None
     if label.backward is not NOT_SHOWN and _is_grad_enabled() and transform() is None:
         inputs = grad_nodes((*args, kwargs) if kwargs else args)
-        scope = BackwardScope(label, top[CALL] if top[PASS] == pass_id else None, inputs)
+        scope = scope_of(label, top[CALL] if top[PASS] == pass_id else None, inputs)
     close = unshown
     if shown is not NOT_SHOWN:
         if label.shapes:

@@ -22,6 +22,9 @@ current_pass: Callable[[], int] = torch._C._current_graph_task_id
 # What current_pass answers where no backward pass runs.
 OUTSIDE = -1
 
+# The autograd node that this thread is at.
+current_node: Callable[[], Any] = torch._C._current_autograd_node
+
 # None unless vmap, grad or another torch.func transform is at work.
 transform: Callable[[], object | None] = torch._C._functorch.peek_interpreter_stack
 
@@ -36,6 +39,39 @@ unseen_by_subclasses: Any = torch._C.DisableTorchFunctionSubclass
 sequence_number: Callable[[Any], int] = methodcaller("_sequence_nr")
 
 profiler_runs: Callable[[], bool] = torch._C._autograd._profiler_enabled
+
+
+_will_run: Callable[[Any], bool] = torch._C._will_engine_execute_node
+
+
+def goes_on(node: Any) -> bool:
+    """Tell whether the backward pass that has reached a node runs it, or only wants its gradient.
+
+    Parameters
+    ----------
+    node : Node
+        The node that the calling thread is at.
+    """
+    behind = [each for each, _ in node.next_functions if each is not None]
+    try:
+        return any(map(_will_run, behind)) or not behind
+    except RuntimeError:  # what is said of a leaf whose gradient is wanted
+        return True
+
+
+def caller_before(function: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Make what lets autograd call a function, with the first gradient, before it runs a node.
+
+    It does what a hook on the tensor that a node made does, without that tensor. `register_prehook`
+    of the node would do, but makes a dictionary and a handle each time, at six times the price.
+    """
+    carrier = torch.empty(0)
+    carrier._backward_hooks = {0: function}
+
+    def call_before(node: Any) -> None:
+        node._register_hook_dict(carrier)
+
+    return call_before
 
 
 def is_tracing() -> bool:
