@@ -12,7 +12,6 @@ inputs, and when another module's gradient arrives that it did not call, it is d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from threading import get_ident
 from typing import Any
 
 from nvtx_hooks._gradients import last_node
@@ -25,8 +24,9 @@ from nvtx_hooks._stack import (
     PASS,
     Entry,
     ThreadState,
+    begin_thread,
     current_thread,
-    latest,
+    threads,
 )
 from nvtx_hooks._switch import switch
 from nvtx_hooks._torch_state import (
@@ -126,9 +126,10 @@ def _reached(_: Any) -> None:  # noqa: C901 - the calls of parts would cost what
     node = current_node()
     closes, opens = node.metadata[KEY]
     pass_id = current_pass()
-    state = latest.state
-    if state.thread != get_ident():
-        state = current_thread()
+    try:
+        state = threads.state
+    except AttributeError:
+        state = begin_thread()
     for scope in closes:
         if scope.opened == pass_id:
             top = state.top

@@ -9,7 +9,6 @@ them by name.
 from __future__ import annotations
 
 import sys
-from threading import get_ident
 from types import FrameType
 from typing import Any
 
@@ -25,8 +24,8 @@ from nvtx_hooks._stack import (
     NOTHING,
     PASS,
     ThreadState,
-    current_thread,
-    latest,
+    begin_thread,
+    threads,
     unshown,
 )
 from nvtx_hooks._switch import switch
@@ -50,9 +49,10 @@ def before_forward(
         return
     if not switch.on:
         return
-    state = latest.state
-    if state.thread != get_ident():
-        state = current_thread()
+    try:
+        state = threads.state
+    except AttributeError:
+        state = begin_thread()
     top = state.top
     if label.apart or top[PASS] != OUTSIDE or state.passes:
         _begin_apart(state, module, label, args, kwargs)
@@ -72,9 +72,10 @@ def after_forward(
     """Close the forward range, and tie the backward range to the call's autograd nodes."""
     if is_compiling():
         return
-    state = latest.state
-    if state.thread != get_ident():
-        state = current_thread()
+    try:
+        state = threads.state
+    except AttributeError:
+        state = begin_thread()
     below, owner, _, _, close, call = state.top
     if owner is module:
         state.top = below

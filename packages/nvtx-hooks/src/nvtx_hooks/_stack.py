@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from threading import get_ident
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -48,17 +47,14 @@ class ThreadState:
         The backward passes that opened something here and have not ended.
     bottom : tuple of int and CodeType
         The Python frame that called the module of the outermost range.
-    thread : int
-        The number of the thread; 0 once it has ended.
     """
 
-    __slots__ = ("bottom", "passes", "thread", "top")
+    __slots__ = ("bottom", "passes", "top")
 
     def __init__(self) -> None:
         self.top: Entry = NOTHING
         self.passes: set[int] = set()
         self.bottom: tuple[int, CodeType | None] = (0, None)
-        self.thread = get_ident()
 
     def entries(self) -> Iterator[Entry]:
         """Give what is open, innermost first."""
@@ -145,53 +141,28 @@ class _PassEnd:
             return
         state.passes.discard(pass_id)
         # Ranges of a thread can be closed in that thread alone.
-        if get_ident() == state.thread:
+        if current_thread() is state:
             state.close_outermost(lambda entry: entry[PASS] == pass_id)
 
     __del__ = __call__
 
 
-class _Latest:
-    """The state of the thread that was here last: most often of the one that comes next.
-
-    To look whether it is costs less than to read an attribute of a threading.local.
-    """
-
-    __slots__ = ("state",)
-
-    def __init__(self) -> None:
-        self.state = ThreadState()
-
-
-class _ThreadEnd:
-    """Lets the state of a thread that ends go with it: another thread may get its number."""
-
-    __slots__ = ("_state",)
-
-    def __init__(self, state: ThreadState) -> None:
-        self._state = state
-
-    def __del__(self) -> None:
-        self._state.thread = _NO_THREAD
-
-
-_NO_THREAD: Final = 0
+# `state` is the ThreadState of the thread; a thread that was not here yet has none.
 threads = threading.local()
-latest = _Latest()
-latest.state.thread = _NO_THREAD
 
 
 def begin_thread() -> ThreadState:
-    """Make the state of the calling thread, which has none yet."""
-    threads.state = latest.state = state = ThreadState()
-    threads.end = _ThreadEnd(state)
+    """Make the state of the calling thread anew."""
+    threads.state = state = ThreadState()
     return state
 
 
 def current_thread() -> ThreadState:
-    """Give the state of the calling thread."""
-    latest.state = state = getattr(threads, "state", None) or begin_thread()
-    return state
+    """Give the state of the calling thread; hooks look for themselves, since calls cost."""
+    try:
+        return threads.state  # type: ignore[no-any-return]
+    except AttributeError:
+        return begin_thread()
 
 
 # The parent goes on with its ranges and will close them; the child's NVTX never opened them.
