@@ -32,7 +32,7 @@ def logged(probe, name=None):
             row = read()
         finally:
             if row is not None or not rows or rows[-1][2] is not None:
-                rows.append([before, time.time_ns(), row])
+                rows.append([before, time.time_ns(), row and list(row)])
         return row
     probe.read = read_and_log
     return probe

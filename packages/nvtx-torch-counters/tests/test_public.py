@@ -21,11 +21,11 @@ from nvtx_torch_counters.__main__ import main
 
 PUBLIC = [
     "CgroupMemory", "Column", "CounterSampler", "CountersError", "CudaAllocator", "CudaDevices",
-    "FunctionProbe", "IntervalError", "LaneReport", "NvmlDevices", "NvmlProbe",
+    "FunctionProbe", "IntervalError", "LaneReport", "LateRow", "NvmlDevices", "NvmlProbe",
     "NvmlUtilizationRing", "Peak", "PeakProbe", "PeakValue", "Probe", "ProbeError",
-    "ProbeReport", "ProbeSource", "ProcessCpu", "ProcessMemory", "ProcessObjects", "Report",
-    "SamplerError", "Samples", "SinkError", "Stamped", "StampedRows", "Table", "Unavailable",
-    "__version__", "default_probes", "write_samples",
+    "ProbeReport", "ProbeSource", "ProcessCpu", "ProcessMemory", "ProcessObjects",
+    "Report", "SamplerError", "Samples", "SinkError", "Stamped", "StampedRows", "Table",
+    "Unavailable", "__version__", "default_probes", "write_samples",
 ]  # fmt: skip
 
 

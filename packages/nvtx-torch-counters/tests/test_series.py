@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import logging
 import math
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from nvtx import CounterNoValueReason
 from nvtx_torch_counters import (
     CounterSampler,
     FunctionProbe,
+    LateRow,
     ProbeError,
     Samples,
     Stamped,
@@ -21,6 +23,7 @@ from nvtx_torch_counters import (
     Unavailable,
 )
 from nvtx_torch_counters._clock import RealtimeTie
+from nvtx_torch_counters._ring import UNAVAILABLE
 from nvtx_torch_counters._series import Reasons, Series
 from nvtx_torch_counters.samples import samples_of
 
@@ -48,7 +51,7 @@ def recorded(*answers: Any, clock: FakeClock | None = None) -> tuple[Series, Sam
     for _ in answers:
         series.take(clock, tie)
         clock.now += 10
-    return series, samples_of("p", series.schema, series.ring.rows(), series.reasons.texts, tie)
+    return series, samples_of("p", series.schema, series.rows(), series.reasons.texts, tie)
 
 
 def test_values_keep_their_type_time_and_error() -> None:
@@ -64,7 +67,7 @@ def test_values_keep_their_type_time_and_error() -> None:
     series.open()
     begin = clock.now
     series.take(clock, tie)
-    samples = samples_of("p", series.schema, series.ring.rows(), series.reasons.texts, tie)
+    samples = samples_of("p", series.schema, series.rows(), series.reasons.texts, tie)
     assert samples.values["count"].tolist() == [big]
     assert samples.monotonic.tolist() == [begin + 3]
     assert samples.error.tolist() == [4]
@@ -129,7 +132,7 @@ def test_integers_of_every_width_are_kept_exactly_and_never_wrapped(dtype: str) 
     series.open()
     for _ in range(3):
         series.take(clock, tie)
-    samples = samples_of("p", series.schema, series.ring.rows(), series.reasons.texts, tie)
+    samples = samples_of("p", series.schema, series.rows(), series.reasons.texts, tie)
     assert samples.values["n"].dtype == np.dtype(dtype)
     assert samples.values["n"][samples.valid["n"]].tolist() == [limits.min, limits.max]
     assert "read() returned" in str(series.stopped)
@@ -216,3 +219,112 @@ def test_a_schema_that_cannot_be_sampled_is_refused(schema: Any) -> None:
     probe.schema = schema
     with pytest.raises(ProbeError, match="'p'"):
         Series(probe, 64)
+
+
+class Text(LateRow):
+    def values(self) -> tuple[int]:
+        made_out.append(self.raw)
+        return (int(self.raw),)
+
+
+made_out: list[bytes] = []
+
+
+class Sensor:
+    """A probe whose text is its reading."""
+
+    name = "sensor"
+    interval: float | None = None
+
+    def __init__(self) -> None:
+        self.schema = nvs.counter_schema({"n": np.int64})
+        self.value = self.closed = 0
+
+    def open(self) -> None:
+        self.value = 0
+
+    def read(self) -> Text:
+        self.value += 1
+        if self.value == 1_000:
+            raise Unavailable("asleep")
+        return Text(b"?" if self.value == 2_000 else b"%d" % self.value)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def sensed(reads: int) -> tuple[Sensor, Series, FakeClock]:
+    made_out.clear()
+    probe, clock = Sensor(), FakeClock()
+    series = Series(probe, 4096)
+    tie = RealtimeTie.read(clock)
+    series.open()
+    for _ in range(reads):
+        series.take(clock, tie)
+        clock.now += 10
+    return probe, series, clock
+
+
+def test_late_rows_are_made_out_in_bursts_and_before_anybody_looks() -> None:
+    _, series, clock = sensed(63)
+    assert (len(made_out), series.reads) == (0, 0)
+    rows = series.rows()
+    assert rows.columns[0].tolist() == list(range(1, 64))
+    assert rows.time.tolist() == [clock.now - 10 * back for back in range(63, 0, -1)]
+    assert (len(made_out), series.reads, series.written) == (63, 63, 63)
+    sensed(64)
+    assert len(made_out) == 64
+
+
+def test_a_report_counts_late_rows_that_nobody_looked_at() -> None:
+    sampler = CounterSampler([Sensor()], domain=None)
+    for _ in range(5):
+        sampler.step()
+    (report,) = sampler.report().probes
+    assert (report.reads, report.rows, report.reasons) == (5, 5, ())
+    sampler.stop()
+    assert sampler.samples("sensor").values["n"].tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_gap_comes_after_the_late_rows_before_it() -> None:
+    _, series, _ = sensed(1_001)
+    assert len(made_out) == 999
+    tail = series.rows(since=997)
+    assert tail.state.tolist() == [0, 0, UNAVAILABLE, 0]
+    assert tail.columns[0].tolist()[:2] == [998, 999]
+    assert series.stopped is None
+
+
+def test_a_late_row_that_cannot_be_made_out_ends_the_probe_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    probe, series, _ = sensed(2_040)
+    assert series.written == 1_999 + 1  # the gap of the sleep was one, the end is another
+    assert "read() returned Text(b'?')" in str(series.stopped)
+    assert (probe.closed, len(caplog.records)) == (1, 1)
+
+
+def test_rows_are_made_out_by_several_threads_at_once_in_order() -> None:
+    probe, clock = Sensor(), FakeClock()
+    probe.value = -(10**6)
+    series = Series(probe, 65_536)
+    tie = RealtimeTie.read(clock)
+    series.stopped = None
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.is_set():
+            series.settle()
+
+    threads = [threading.Thread(target=look) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(20_000):
+            series.take(clock, tie)
+    finally:
+        done.set()
+    for thread in threads:
+        thread.join()
+    first = 1 - 10**6
+    assert series.rows().columns[0].tolist() == list(range(first, first + 20_000))

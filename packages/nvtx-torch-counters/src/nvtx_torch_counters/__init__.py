@@ -27,7 +27,7 @@ from .errors import (
     Unavailable,
 )
 from .peaks import Peak, PeakValue
-from .probe import FunctionProbe, PeakProbe, Probe, ProbeSource, Stamped, StampedRows
+from .probe import FunctionProbe, LateRow, PeakProbe, Probe, ProbeSource, Stamped, StampedRows
 from .report import LaneReport, ProbeReport, Report
 from .sampler import CounterSampler
 from .samples import Samples
@@ -44,6 +44,7 @@ __all__ = [
     "FunctionProbe",
     "IntervalError",
     "LaneReport",
+    "LateRow",
     "NvmlDevices",
     "NvmlProbe",
     "NvmlUtilizationRing",

@@ -32,6 +32,7 @@ def report_of(
 
 
 def _probe_report(series: Series, interval_ns: int) -> ProbeReport:
+    series.settle()
     own = series.probe.interval
     return ProbeReport(
         name=series.name,

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from ._clock import Clock
 from ._lateness import Lateness
 
-_CPU_EVERY = 64
+#: After so many ticks, what can wait is done: a tick finds the caches cold.
+_SETTLE_EVERY = 64
 
 
 class Lane:
@@ -66,7 +67,7 @@ class Lane:
     def run(self) -> None:
         """Run the tasks at the due times after now, until stopped."""
         clock, interval = self._clock, self.interval_ns
-        now = clock.monotonic_ns
+        now, note = clock.monotonic_ns, self.lateness.note
         cpu = clock.cpu_ns()
         due = self.origin_ns + ((now() - self.origin_ns) // interval + 1) * interval
         while not clock.wait(self._gate, due):
@@ -74,12 +75,13 @@ class Lane:
             if late < 0:  # a wait may end early; the rest of it is waited for
                 continue
             self.ticks += 1
-            self.lateness.note(late)
+            note(late)
             for task in self.tasks:
                 task()
             passed = (now() - due) // interval
             self.missed += passed
             due += (passed + 1) * interval
-            if self.ticks % _CPU_EVERY == 0:
+            if self.ticks % _SETTLE_EVERY == 0:
+                self.lateness.settle()
                 self.cpu_ns = clock.cpu_ns() - cpu
         self.cpu_ns = clock.cpu_ns() - cpu

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections import deque
+from collections.abc import Callable
+
 _MOST_NS = (1 << 47) - 1
 
 
@@ -17,16 +21,30 @@ class Lateness:
     """
 
     def __init__(self) -> None:
-        self.latest_ns = 0
+        self._latest_ns = 0
         self._counts = [0] * (_bucket(_MOST_NS) + 1)
+        self._noted: deque[int] = deque()
+        self._lock = threading.Lock()
+        #: Takes the lateness of a tick in ns; to be counted when `settle` is called.
+        self.note: Callable[[int], None] = self._noted.append
 
-    def note(self, late_ns: int) -> None:
-        """Count a tick."""
-        self.latest_ns = max(self.latest_ns, late_ns)
-        self._counts[_bucket(min(late_ns, _MOST_NS))] += 1
+    def settle(self) -> None:
+        """Count what was noted; any thread may call it."""
+        with self._lock:
+            for _ in range(len(self._noted)):
+                late = self._noted.popleft()
+                self._latest_ns = max(self._latest_ns, late)
+                self._counts[_bucket(min(late, _MOST_NS))] += 1
+
+    @property
+    def latest_ns(self) -> int:
+        """The greatest lateness."""
+        self.settle()
+        return self._latest_ns
 
     def counts(self) -> dict[int, int]:
         """Return upper bound in ns, exclusive, to the number of ticks in the bucket below it."""
+        self.settle()
         return {_bound(at): count for at, count in enumerate(self._counts) if count}
 
 

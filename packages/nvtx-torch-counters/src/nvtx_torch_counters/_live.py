@@ -26,7 +26,7 @@ class LiveCounter:
     def __init__(self, domain: Any, name: str, series: Series, tie: RealtimeTie) -> None:
         self._series = series
         self._tie = tie
-        self._sent = self._anchor = series.ring.written
+        self._sent = self._anchor = series.written
         self._lock = threading.Lock()
         self._name = name
         self._counter = domain.get_counter(
@@ -39,6 +39,7 @@ class LiveCounter:
     def flush(self) -> None:
         """Send what is new. Threads may call it at once."""
         series = self._series
+        series.settle()  # not inside: it may call this
         with self._lock:
             # From the last row that says values of its own, which later ones may repeat.
             rows = series.ring.rows(self._anchor)

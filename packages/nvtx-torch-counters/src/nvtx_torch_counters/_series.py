@@ -6,20 +6,24 @@ from __future__ import annotations
 import logging
 import math
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from nvtx import CounterNoValueReason
 from nvtx_schema import Schema
 
 from ._clock import Clock, RealtimeTie
-from ._ring import UNAVAILABLE, Ring
+from ._ring import UNAVAILABLE, Ring, RingRows
 from .errors import ProbeError, Unavailable
-from .probe import Probe, Reading, Row, StampedRows
+from .probe import LateRow, Probe, Row, StampedRows
 
 logger = logging.getLogger("nvtx_torch_counters")
 
 _MOST_REASONS = 64
+
+#: So many late rows wait to be made out.
+_MOST_WAITING = 64
 
 #: Letters under which struct checks the range of what it packs and NumPy reads it back.
 _CODES = {
@@ -35,6 +39,12 @@ _CODES = {
     "f4": "f",
     "f8": "d",
 }
+
+
+class _Raised(NamedTuple):
+    """What came back in place of a value."""
+
+    error: BaseException
 
 
 class Reasons:
@@ -57,7 +67,8 @@ class Series:
     """A probe with its ring; :meth:`take` reads it once.
 
     Taking is guarded by ``busy``, so that a probe is never read by two threads at once.
-    Consecutive gaps of one reason are one row and are counted.
+    Consecutive gaps of one reason are one row and are counted. Rows of the kind
+    `LateRow` are made out in bursts; :meth:`settle` does so before anybody looks at rows or counts.
     """
 
     def __init__(self, probe: Probe, capacity: int) -> None:
@@ -72,13 +83,17 @@ class Series:
         self._clear()
 
     def _clear(self) -> None:
-        self.busy = threading.Lock()
+        self.busy = threading.RLock()
         self.ring = Ring(self._codes, self.capacity)
         self.reasons = Reasons()
         self.reads = self.gaps = self.read_ns = self.slowest_ns = 0
         self.stopped: str | None = "not started"
         self._gap_reason = -1
         self._last_ns = -1
+        # What was read: when it began, how long it took, what came back, and the tie of the run.
+        self._waiting: deque[tuple[int, int, Any, RealtimeTie]] = deque()
+        # Held by whoever adds rows, and again by what a gap calls.
+        self._adding = threading.RLock()
 
     def forget(self) -> None:
         """Start over in a forked child: no rows, no counts, locks that nobody holds."""
@@ -91,7 +106,7 @@ class Series:
             self._end("is left out: a read of the last run still hangs")
             return
         try:
-            if self.ring.written:
+            if self.written:
                 self._gap(self._last_ns + 1, 0, "the sampler was stopped")
             self.probe.open()
             self.stopped = None
@@ -102,6 +117,7 @@ class Series:
 
     def close(self) -> None:
         """Close the probe after its run, unless it hangs in a read."""
+        self.settle()
         if self.stopped is not None:
             return
         self.stopped = "the sampler was stopped"
@@ -123,51 +139,65 @@ class Series:
         if self.stopped is not None or not self.busy.acquire(wait):
             return False
         try:
-            self._read_and_keep(clock.monotonic_ns, tie)
+            now = clock.monotonic_ns
+            begin = now()
+            try:
+                outcome: Any = self.probe.read()
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - other people's code
+                outcome = _Raised(error)
+            self._waiting.append((begin, now() - begin, outcome, tie))
+            if not isinstance(outcome, LateRow) or len(self._waiting) >= _MOST_WAITING:
+                self.settle()
         finally:
             self.busy.release()
         return True
 
-    def _read_and_keep(self, now: Callable[[], int], tie: RealtimeTie) -> None:
-        gap: str | None = None
-        failure: BaseException | None = None
-        reading: Reading = CounterNoValueReason.UNAVAILABLE
-        begin = now()
-        try:
-            reading = self.probe.read()
-        except Unavailable as error:
-            gap = str(error)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - probes are other people's code
-            failure = error
-        took = now() - begin
+    def settle(self) -> None:
+        """Make rows of what was read and waits for it; any thread may call it."""
+        with self._adding:
+            while self._waiting:
+                self._make_out(*self._waiting.popleft())
+
+    @property
+    def written(self) -> int:
+        """How many rows there were so far."""
+        self.settle()
+        return self.ring.written
+
+    def rows(self, since: int = 0) -> RingRows:
+        """Copy the rows numbered `since` and later that are still here."""
+        self.settle()
+        return self.ring.rows(since)
+
+    def _make_out(self, begin: int, took: int, outcome: Any, tie: RealtimeTie) -> None:
         self.reads += 1
         self.read_ns += took
         self.slowest_ns = max(self.slowest_ns, took)
-        half = (took + 1) // 2
-        if failure is None:
-            try:
-                if type(reading) is tuple:
-                    self._append(begin + took // 2, half, reading)
-                else:
-                    self._keep(begin + took // 2, half, reading, gap, tie)
-            except Exception as error:  # noqa: BLE001 - any form may come back
-                failure = self._misfit(reading, error)
-        if failure is not None:
-            self.fail(failure, begin + took // 2, half)
+        middle, half = begin + took // 2, (took + 1) // 2
+        if type(outcome) is _Raised:
+            if isinstance(outcome.error, Unavailable):
+                self._gap(middle, half, str(outcome.error))
+            else:
+                self.fail(outcome.error, middle, half)
+            return
+        try:
+            self._keep(middle, half, outcome, tie)
+        except Exception as error:  # noqa: BLE001 - any form may come back
+            self.fail(self._misfit(outcome, error), middle, half)
+            self._waiting.clear()  # read in the same way
 
-    def _keep(
-        self, middle: int, half: int, reading: Any, gap: str | None, tie: RealtimeTie
-    ) -> None:
+    def _keep(self, middle: int, half: int, reading: Any, tie: RealtimeTie) -> None:
         if type(reading) is CounterNoValueReason:
             if reading is CounterNoValueReason.UNAVAILABLE:
-                self._gap(middle, half, gap or "the probe has no value")
+                self._gap(middle, half, "the probe has no value")
             else:
                 self._append_state(middle, half, reading.value + 1)
         elif type(reading) is StampedRows:
             for time_ns, error_ns, row in reading:
                 self._append(time_ns - tie.offset_ns, error_ns + tie.error_ns, row)
         else:
-            self._append(middle, half, reading)
+            row = reading.values() if isinstance(reading, LateRow) else reading
+            self._append(middle, half, row)
 
     def _append(self, time_ns: int, error_ns: int, row: Row) -> None:
         if len(row) != len(self._floats):
@@ -197,17 +227,22 @@ class Series:
 
     def gap_before(self, time_ns: int, why: str) -> None:
         """Leave a gap at `time_ns`, before the first value of a probe that joins late."""
-        self._gap(time_ns, 0, why)
+        with self._adding:
+            self._gap(time_ns, 0, why)
 
     def fail(self, error: BaseException, time_ns: int, error_ns: int) -> None:
         """End this probe alone: one gap, one recorded reason, one notice."""
         why = f"stopped: {text_of(error)}"
         self._gap(time_ns, error_ns, why)
         self._end(why)
+        if not self.busy.acquire(blocking=False):
+            return  # a read in another thread, while this one made out an earlier one
         try:
             self.probe.close()
         except Exception:
             logger.debug("closing probe %r failed too", self.name, exc_info=True)
+        finally:
+            self.busy.release()
 
     def _end(self, why: str, expected: bool = False) -> None:
         self.stopped = why

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The resident memory of this process as Linux counts it, read without a thread switch."""
+"""The memory of this process as Linux counts it, read without a thread switch."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+
+from .probe import LateRow
+
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 0
 
 #: Seven numbers of up to 20 digits fit; the buffer's last byte stays 0.
 _ROOM = 160
@@ -19,7 +23,6 @@ class Statm:
     """
 
     def __init__(self) -> None:
-        self._page = os.sysconf("SC_PAGE_SIZE")
         self.file = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
         self._text = ctypes.create_string_buffer(_ROOM)
         self._pread = ctypes.PyDLL(None).pread
@@ -31,13 +34,21 @@ class Statm:
             ctypes.c_long(0),
         )
 
-    def read(self) -> tuple[int, int]:
-        """Return (resident, shared) of now."""
+    def read(self) -> StatmRow:
+        """Return the numbers of now."""
         if self._pread(*self._arguments) <= 0:
             raise OSError("/proc/self/statm cannot be read any more")
-        words = self._text.value.split(None, 3)
-        return int(words[1]) * self._page, int(words[2]) * self._page
+        return StatmRow(self._text.value)
 
     def close(self) -> None:
         """Close the file."""
         os.close(self.file)
+
+
+class StatmRow(LateRow):
+    """(resident, shared) in bytes, from the file's text."""
+
+    def values(self) -> tuple[int, int]:
+        """Return both."""
+        _, resident, shared, _ = self.raw.split(None, 3)
+        return int(resident) * _PAGE, int(shared) * _PAGE

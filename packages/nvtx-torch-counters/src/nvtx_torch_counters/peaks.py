@@ -73,7 +73,7 @@ class Peak:
         # at the begin counts.
         for series in self._survey():
             self._marks[series.name] = marks_of(series)
-            self._first_rows[series.name] = max(0, series.ring.written - 1)
+            self._first_rows[series.name] = max(0, series.written - 1)
         around = _enclosing.get()
         self.path = "/".join((*around, self.name))
         self._token = _enclosing.set((*around, self.name))

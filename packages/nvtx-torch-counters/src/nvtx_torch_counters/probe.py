@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
@@ -33,6 +34,38 @@ class Stamped(NamedTuple):
 
 class StampedRows(list[Stamped]):
     """Several stamped rows, oldest first, as one ``read`` may return them."""
+
+
+class LateRow(Sequence["float | None"]):
+    """A row that is made out when somebody looks at it; subclasses say how.
+
+    What a device or the kernel answers may be kept as it is, and a sampler looks at such rows in
+    bursts. Between two ticks everything falls out of the processor's caches, so that what a tick
+    does takes ten times what it takes in a loop.
+
+    Parameters
+    ----------
+    raw : bytes
+        What was read.
+    """
+
+    __slots__ = ("raw",)
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+
+    @abstractmethod
+    def values(self) -> tuple[float | None, ...]:
+        """Return the values, as a probe's ``read`` would; called in any thread."""
+
+    def __len__(self) -> int:
+        return len(self.values())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.values()[index]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.raw!r})"
 
 
 Reading: TypeAlias = "Row | StampedRows | CounterNoValueReason"

@@ -246,7 +246,7 @@ class CounterSampler:
 
     def _samples_since(self, series: Series, row: int) -> Samples:
         shown = numbered(series.name, self._number)
-        rows = series.ring.rows(row)
+        rows = series.rows(row)
         return samples_of(shown, series.schema, rows, series.reasons.texts, self._tie)
 
     def _survey(self) -> list[Series]:
