@@ -126,22 +126,39 @@ if __name__ == "__main__":
     assert {name: pid for name, pid in found.items() if name != "end"} == log
 
 
-def test_short_lived_data_loader_workers_are_recorded(tmp_path: Path, load: Load) -> None:
+def test_data_loader_workers_that_live_for_a_third_of_a_second_are_recorded(
+    tmp_path: Path, load: Load
+) -> None:
     pytest.importorskip("torch")
     code = """
-import nvtx, torch
+import json, os, time, nvtx, torch
 class Numbers(torch.utils.data.Dataset):
     def __len__(self): return 8
     def __getitem__(self, index):
         with nvtx.annotate(f"item {index}", domain="loader"):
-            return index
-loader = torch.utils.data.DataLoader(Numbers(), batch_size=2, num_workers=2)
-for batch in loader: nvtx.mark("batch")
+            time.sleep(0.075)
+        return index, os.getpid(), time.monotonic_ns()
+loader = torch.utils.data.DataLoader(
+    Numbers(), batch_size=2, num_workers=2, multiprocessing_context="fork")
+log = []
+for batch in loader:
+    nvtx.mark("batch")
+    log += torch.stack(batch, 1).tolist()
+json.dump(log, open("log.json", "w"))
 """
     trace = load(record_script(tmp_path, code))
-    names = Counter(row.name for row in rows_of(trace))
-    assert names == {"batch": 4, **{f"item {i}": 1 for i in range(8)}}
-    assert len(by_process(trace)) == 3
+    log = json.loads((tmp_path / "log.json").read_text())
+    rows = rows_of(trace)
+    assert Counter(row.name for row in rows) == {"batch": 4, **{f"item {i}": 1 for i in range(8)}}
+    found = {row.name: row for row in rows if row.name != "batch"}
+    assert {name: row.track.process[0] for name, row in found.items() if row.track.process} == {
+        f"item {index}": pid for index, pid, _ in log
+    }
+    lives = [[ended for _, worker, ended in log if worker == pid] for pid in {p for _, p, _ in log}]
+    assert len(lives) == 2
+    # Not long enough to see the writer thread's first second.
+    assert all(75_000_000 + max(life) - min(life) < 900_000_000 for life in lives)
+    assert all(row.dur >= 75_000_000 for row in found.values())
 
 
 def test_calls_from_atexit_and_other_threads_at_the_end(tmp_path: Path, load: Load) -> None:
