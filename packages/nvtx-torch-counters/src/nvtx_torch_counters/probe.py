@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from nvtx import CounterNoValueReason
@@ -36,8 +35,10 @@ class StampedRows(list[Stamped]):
     """Several stamped rows, oldest first, as one ``read`` may return them."""
 
 
-class LateRow(Sequence["float | None"]):
+class LateRow:
     """A row that is made out when somebody looks at it; subclasses say how.
+
+    It can be used as a sequence of its values.
 
     What a device or the kernel answers may be kept as it is, and a sampler looks at such rows in
     bursts. Between two ticks everything falls out of the processor's caches, so that what a tick
@@ -54,9 +55,12 @@ class LateRow(Sequence["float | None"]):
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
 
-    @abstractmethod
     def values(self) -> tuple[float | None, ...]:
         """Return the values, as a probe's ``read`` would; called in any thread."""
+        raise NotImplementedError(f"{type(self).__name__} must say what its values are")
+
+    def __iter__(self) -> Iterator[float | None]:
+        return iter(self.values())
 
     def __len__(self) -> int:
         return len(self.values())
@@ -68,7 +72,7 @@ class LateRow(Sequence["float | None"]):
         return f"{type(self).__name__}({self.raw!r})"
 
 
-Reading: TypeAlias = "Row | StampedRows | CounterNoValueReason"
+Reading: TypeAlias = "Row | LateRow | StampedRows | CounterNoValueReason"
 
 
 class Probe(Protocol):
