@@ -164,6 +164,23 @@ def test_memory_does_not_grow_with_the_number_of_events(
     assert peak(12_000) < peak(3_000) + 60_000  # 7 bytes an event, where one takes hundreds
 
 
+def test_rows_with_long_texts_that_never_repeat_do_not_pile_up(
+    tmp_path, monkeypatch, recording_backend, write_input
+):
+    monkeypatch.setattr(_batches, "MAX_BYTES", 1 << 20)
+    names = (f"{at:04000}" for at in range(2_000))
+    events = [{**EVENTS[0], "name": name, "tid": at % 16} for at, name in enumerate(names)]
+    source = importers.scan(write_input(events))
+    config = f"output={tmp_path / 'recorded.txt'}"
+    with nvtx.writer.Session("test", backend=recording_backend, config=config) as session:
+        tracemalloc.start()
+        source.write(session)
+        peaked = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert (tmp_path / "recorded.txt").read_text().count("EventBatchWrite") >= 16
+    assert peaked < 6 << 20  # the names alone are 8 MB
+
+
 class Other:
     name, title = "other", "Other's format"
 
