@@ -62,6 +62,17 @@ def test_ranges_that_cross_keep_their_begin_and_duration(
     assert report["backend_counts"]["crossings"] == len(events) - 1
 
 
+def test_processes_whose_threads_share_id_and_name_are_converted_together(
+    convert: Convert,
+) -> None:
+    named = [
+        {"ph": "M", "name": "thread_name", "pid": pid, "tid": 7, "args": {"name": "stream 7"}}
+        for pid in (1, 2)
+    ]
+    trace = convert([*named, *(x(f"of {pid}", 0, 5, pid=pid, tid=7) for pid in (1, 2))])
+    assert sorted(spans(trace)) == [("of 1", 0, 5000), ("of 2", 0, 5000)]
+
+
 def test_clipping_on_request_puts_a_child_into_its_parent(convert: Convert) -> None:
     trace = convert([x("a", 0, 10), x("b", 2, 8.004)], "--clip", "4")
     assert spans(trace) == [("a", 0, 10_000), ("b", 2000, 8000)]

@@ -76,6 +76,7 @@ void RecordBatch::sort_equals() {
 }
 
 void RecordBatch::clear() {
+  touched_ = memory();
   buffer_.clear();
   keys_.clear();
   count_ = 0;
@@ -87,6 +88,7 @@ void RecordBatch::release() {
   buffer_.release();
   std::vector<Key>().swap(keys_);
   std::vector<Key>().swap(spare_);
+  touched_ = 0;
 }
 
 }  // namespace nvtx_perfetto

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -42,8 +43,10 @@ class RecordBatch {
   bool ordered() const { return keys_.empty(); }
   // Bytes of all records.
   size_t size() const { return buffer_.size(); }
-  // Bytes taken, the keys and the room for sorting them included.
-  size_t memory() const { return buffer_.size() + 2 * keys_.size() * sizeof(Key); }
+  // Bytes in use, the keys and the room for sorting them included.
+  size_t filled() const { return buffer_.size() + 2 * keys_.size() * sizeof(Key); }
+  // Bytes taken: what was in use once stays so until release(), as the next records go there.
+  size_t memory() const { return std::max(touched_, filled()); }
 
   // Whether any record belongs before `head`.
   bool sorts_before(const RecordHead& head) const {
@@ -110,6 +113,7 @@ class RecordBatch {
   std::vector<Key> keys_;   // none while the records lie in order
   std::vector<Key> spare_;  // the other half of a radix sort
   size_t count_ = 0;
+  size_t touched_ = 0;  // the most bytes that were filled since the last release
   RecordHead first_{};  // with the smallest key so far
   // The largest key so far.
   int64_t last_first_ = INT64_MIN;

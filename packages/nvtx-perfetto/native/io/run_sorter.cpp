@@ -7,10 +7,9 @@
 namespace nvtx_perfetto {
 namespace {
 
-constexpr size_t kMaxBatch = 4 << 20;
-constexpr size_t kMinBatch = 4 << 10;
 constexpr size_t kOrderedBatch = 128 << 10;
 constexpr size_t kChargeStep = 16 << 10;
+constexpr size_t kHoldsMuch = 64 << 10;  // from here on a sorter counts as a holder
 constexpr size_t kMinReadChunk = 16 << 10;
 constexpr size_t kMaxReadChunk = 1 << 20;
 constexpr size_t kWriteChunk = 256 << 10;
@@ -110,8 +109,7 @@ class RunSorter::RunReader {
 };
 
 RunSorter::RunSorter(MemoryBudget& budget, SpillFile& file)
-    : budget_(budget), file_(file),
-      batch_size_(std::clamp(budget.limit() / 16, kMinBatch, kMaxBatch)),
+    : budget_(budget), file_(file), batch_size_(budget.batch_size()),
       ordered_size_(std::min(kOrderedBatch, batch_size_)) {}
 
 // The youngest run, where the batch follows on it; a new one otherwise.
@@ -143,10 +141,18 @@ void RunSorter::seal() {
 }
 
 void RunSorter::charge() {
-  size_t held = sealed_ + batch_.memory();
+  settle(sealed_ + batch_.memory());
+  charge_at_ = batch_.memory() + kChargeStep;
+  batch_size_ = budget_.batch_size();
+}
+
+void RunSorter::settle(size_t held) {
+  bool held_much = charged_ > kHoldsMuch;
+  bool holds_much = held > kHoldsMuch;
+  if (holds_much && !held_much) budget_.enter();
+  if (held_much && !holds_much) budget_.leave();
   budget_.charge(held - charged_);  // wraps where it is less
   charged_ = held;
-  charge_at_ = batch_.memory() + kChargeStep;
   memory_.store(held, std::memory_order_relaxed);
 }
 

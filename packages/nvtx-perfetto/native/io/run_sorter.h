@@ -26,7 +26,7 @@ class RunSorter {
   static constexpr size_t kLeastSpill = 64 << 10;
 
   RunSorter(MemoryBudget& budget, SpillFile& file);
-  ~RunSorter() { budget_.release(charged_); }
+  ~RunSorter() { settle(0); }
   RunSorter(const RunSorter&) = delete;
   RunSorter& operator=(const RunSorter&) = delete;
 
@@ -38,7 +38,7 @@ class RunSorter {
     if (batch_.size() >= (batch_.ordered() ? ordered_size_ : batch_size_)) seal();
     uint8_t* at = batch_.add(first, second, tag, size);
     ++count_;
-    if (batch_.memory() >= charge_at_) charge();
+    if (batch_.filled() >= charge_at_) charge();
     return at;
   }
   void add(int64_t first, int64_t second, uint32_t tag, const void* bytes, size_t size) {
@@ -89,6 +89,7 @@ class RunSorter {
   void seal();
   Run& run_for_batch();
   void charge();
+  void settle(size_t held);
   uint64_t merge(size_t first, size_t last, const Visitor& visit);
   bool write_merged(size_t first, size_t last, const Run& merged);
   bool reduce_runs();
@@ -98,7 +99,7 @@ class RunSorter {
   MemoryBudget& budget_;
   SpillFile& file_;
   SpillLabel label_;
-  const size_t batch_size_;
+  size_t batch_size_;
   size_t ordered_size_;  // of a batch in order
   RecordBatch batch_;
   RecordPacker packer_;    // of the youngest run
@@ -107,7 +108,7 @@ class RunSorter {
   uint64_t lost_ = 0;
   size_t sealed_ = 0;  // bytes of the runs in memory
   size_t charged_ = 0;
-  size_t charge_at_ = 0;  // memory of the batch from which to look again
+  size_t charge_at_ = 0;  // bytes in the batch from which to look again
   std::atomic<size_t> memory_{0};
 };
 

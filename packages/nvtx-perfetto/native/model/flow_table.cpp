@@ -49,10 +49,8 @@ uint64_t FlowTable::add(const Row* rows, uint32_t count, const FlowPlace& place)
     for (int entry : plan.flows_in) add_ids(rows[r], layout, entry, false, place);
     for (int entry : plan.correlations) add_value(rows[r], layout, entry, place);
   }
-  if (budget_.exceeded()) {
-    RunSorter& larger = ids_.memory() >= values_.memory() ? ids_ : values_;
-    larger.spill();
-  }
+  RunSorter& larger = ids_.memory() >= values_.memory() ? ids_ : values_;
+  larger.spill_if_short();
   return first;
 }
 
@@ -90,7 +88,7 @@ uint32_t FlowTable::domain_number(const uint64_t domain[2]) {
 
 void FlowTable::settle(RunSorter& results, uint64_t slot, uint64_t edge) {
   results.add(static_cast<int64_t>(slot), 0, 0, &edge, sizeof(edge));
-  if (budget_.exceeded()) results.spill();
+  results.spill_if_short();
 }
 
 // An edge runs from an out to the next in of its id, in the order the engine meets them.

@@ -70,6 +70,13 @@ def test_negative_times_are_moved_by_one_offset_which_is_told(convert, tmp_path)
     assert "moved by 500000 ns" in convert([{**EVENT, "ts": -500}], "-f").stderr
 
 
+def test_a_conversion_bounds_the_memory_of_sorting(convert, tmp_path):
+    convert([EVENT])
+    begun = (tmp_path / "out.txt").read_text().splitlines()[0]
+    assert b"memory=128M\n".hex() in begun
+    assert b"time_offset".hex() not in begun
+
+
 def test_nsight_reports_take_negative_times_as_they_are(tmp_path, recorder, monkeypatch):
     monkeypatch.chdir(tmp_path)
     begun = {}
@@ -83,7 +90,7 @@ def test_nsight_reports_take_negative_times_as_they_are(tmp_path, recorder, monk
     command = ["convert", "in.json", "-o", "out.nsys-rep", "--json"]
     result = CliRunner().invoke(main, command)
     assert json.loads(result.stdout)["time_offset_ns"] == 0
-    assert begun == {"config": None}
+    assert begun == {"config": {}}
 
 
 @pytest.mark.parametrize(

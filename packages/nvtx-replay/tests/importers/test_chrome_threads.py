@@ -130,6 +130,24 @@ def test_python_functions_go_to_a_sibling_stream_of_their_thread(record):
     assert recording.named("f").path == recording.named("op").path
 
 
+def test_threads_of_one_name_in_several_processes_get_streams_of_distinct_names(record):
+    events = []
+    for pid in (1, 2, 3):
+        task = {"ph": "b", "id": pid, "name": f"task {pid}", "ts": 0, "pid": pid}
+        events += [x(f"n{pid}", pid, 7), m("thread_name", pid, 7, name="stream 7")]
+        events += [task, {**task, "ph": "e", "ts": 1}]
+    recording, _ = record(events)
+    names = ("n1", "n2", "n3", "task 1", "task 2", "task 3")
+    assert [(row.stream, row.path) for row in map(recording.named, names)] == [
+        ("stream 7", "process[1]/thread[7] stream 7"),
+        ("stream 7 #2", "process[2]/thread[7] stream 7"),
+        ("stream 7 #3", "process[3]/thread[7] stream 7"),
+        ("async", "process[1]"),
+        ("async #2", "process[2]"),
+        ("async #3", "process[3]"),
+    ]
+
+
 def test_rows_are_made_in_the_order_of_the_sort_indices(record, tmp_path):
     record(
         [

@@ -10,10 +10,11 @@ import random
 import tracemalloc
 from importlib.metadata import EntryPoint
 
+import nvtx.writer
 import pytest
 from nvtx_replay import importers
 from nvtx_replay.importers import ImportOptions, InputRefusedError, _input, registry
-from nvtx_replay.importers.chrome import _json_events, _ranges
+from nvtx_replay.importers.chrome import _batches, _json_events, _ranges
 
 EVENTS = [
     {"ph": "X", "name": f"op {at}", "ts": at, "dur": 1, "pid": 1, "tid": 1, "args": {"at": at}}
@@ -125,27 +126,59 @@ def test_progress_counts_the_bytes_of_both_passes(write_input, record):
     assert sum(seen) == path.stat().st_size
 
 
-def test_memory_does_not_grow_with_the_input(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("events", "contents"),
+    [
+        ('{"ph":"X","name":"op %d","ts":%d,"dur":1,"pid":1,"tid":1}', {"range": 1}),
+        ('{"ph":"B","name":"op %d","ts":%d,"pid":1},{"ph":"E","ts":1000000,"pid":1}', {"range": 1}),
+        ('{"ph":"b","name":"op %d","id":%d,"ts":0},{"ph":"e","ts":%d,"id":%d}', {"async range": 1}),
+        ('{"ph":"C","name":"op %d","ts":%d,"pid":1,"args":{"n":1}}', {"sample": 1}),
+    ],
+)
+def test_memory_does_not_grow_with_the_number_of_events(
+    tmp_path, monkeypatch, recording_backend, events, contents
+):
     monkeypatch.setattr(_input, "CHUNK_BYTES", 4096)
     monkeypatch.setattr(_input, "_MAX_INFLATED", 4096)
     monkeypatch.setattr(_json_events, "_COMPACT_AT", 4096)
     monkeypatch.setattr(_ranges, "_CHUNK", 1024)
     monkeypatch.setattr(_ranges, "_IN_MEMORY_BYTES", 1)
+    monkeypatch.setattr(_batches, "MAX_ROWS", 1024)
 
     def peak(count):
         path = tmp_path / f"{count}.json.gz"
-        event = '{"ph":"X","name":"op %d","ts":%d,"dur":1,"pid":1,"tid":1},\n'
-        text = "[" + "".join(event % (at % 50, at) for at in range(count))
+        numbers = ((at % 50, at) * (events.count("%d") // 2) for at in range(count))
+        text = "[" + "".join(f"{events},\n" % number for number in numbers)
         path.write_bytes(gzip.compress(text.encode(), 1))
+        config = f"output={tmp_path / 'recorded.txt'}"
         tracemalloc.start()
         source = importers.scan(path)
+        with nvtx.writer.Session("test", backend=recording_backend, config=config) as session:
+            source.write(session)
         peaked = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert source.contents["events"] == {"range": count}
+        assert source.contents["events"] == {kind: n * count for kind, n in contents.items()}
         return peaked
 
-    peak(10)
-    assert peak(20_000) < peak(5_000) + 20_000
+    peak(3_000)
+    assert peak(12_000) < peak(3_000) + 60_000  # 7 bytes an event, where one takes hundreds
+
+
+def test_rows_with_long_texts_that_never_repeat_do_not_pile_up(
+    tmp_path, monkeypatch, recording_backend, write_input
+):
+    monkeypatch.setattr(_batches, "MAX_BYTES", 1 << 20)
+    names = (f"{at:04000}" for at in range(2_000))
+    events = [{**EVENTS[0], "name": name, "tid": at % 16} for at, name in enumerate(names)]
+    source = importers.scan(write_input(events))
+    config = f"output={tmp_path / 'recorded.txt'}"
+    with nvtx.writer.Session("test", backend=recording_backend, config=config) as session:
+        tracemalloc.start()
+        source.write(session)
+        peaked = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert (tmp_path / "recorded.txt").read_text().count("EventBatchWrite") >= 16
+    assert peaked < 6 << 20  # the names alone are 8 MB
 
 
 class Other:

@@ -7,18 +7,15 @@ Field numbers are those of Perfetto's ``trace_packet.proto``, ``track_event.prot
 
 from __future__ import annotations
 
-import mmap
 from collections import Counter, deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nvtx_replay.cli._packets import PACKET_TAG, PacketReader
 from nvtx_replay.cli._protobuf import WireError, fields, signed, text, varint
 
 SUMMARY = "nvtx-perfetto summary"
-_PACKET_TAG = 0x0A
 _TYPES = {1: "slices", 2: "slice_ends", 3: "instants", 4: "counter_samples"}
 # The summary's own sequence, and the descriptions of tracks that may follow it.
 _SUMMARY_PACKETS = 64
@@ -84,7 +81,7 @@ class _Sequence:
 
 def is_trace(head: bytes) -> bool:
     """Return whether a file that begins so is a Perfetto trace: its first packet must parse."""
-    if not head or head[0] != _PACKET_TAG:
+    if not head or head[0] != PACKET_TAG:
         return False
     try:
         size, at = varint(head, 1)
@@ -98,30 +95,16 @@ def is_trace(head: bytes) -> bool:
 def read_trace(path: Path) -> TraceInfo:
     """Walk over all packets; a file's last packet may be cut, which is noted."""
     walk = _Walk()
-    with _mapped(path) as data:
-        walk.run(data)
+    walk.run(PacketReader(path))
     return walk.info
 
 
 def read_summary(path: Path) -> Counter[str]:
     """Return what the backend counted while it wrote a session, which stands at the file's end."""
-    last: deque[tuple[int, int]] = deque(maxlen=_SUMMARY_PACKETS)
     walk = _Walk()
-    with _mapped(path) as data:
-        last.extend(_packets(data, walk.info))
-        for begin, end in last:
-            walk.read_packet(bytes(data[begin:end]))
+    for packet in deque(PacketReader(path), maxlen=_SUMMARY_PACKETS):
+        walk.read_packet(packet)
     return walk.info.summary
-
-
-@contextmanager
-def _mapped(path: Path) -> Iterator[memoryview]:
-    with (
-        path.open("rb") as file,
-        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
-        memoryview(data) as view,
-    ):
-        yield view
 
 
 class _Walk:
@@ -135,14 +118,15 @@ class _Walk:
             (12, self._interned),
         )
 
-    def run(self, data: memoryview) -> None:
-        for begin, end in _packets(data, self.info):
+    def run(self, packets: PacketReader) -> None:
+        for packet in packets:
             try:
-                self.read_packet(bytes(data[begin:end]))
+                self.read_packet(packet)
             except WireError as error:
-                self.info.cut = f"{error}, in the packet at byte {begin}"
+                self.info.cut = f"{error}, in the packet at byte {packets.begin}"
                 return
             self.info.packets += 1
+        self.info.cut = packets.cut
 
     def read_packet(self, data: bytes) -> None:
         found = {number: value for number, value in fields(data)}  # noqa: C416 - the last one wins
@@ -227,25 +211,6 @@ class _Walk:
             self._summary(sequence, entry)
         if not entries:
             self.info.summary[name.removeprefix("summary.")] += count
-
-
-def _packets(data: memoryview, info: TraceInfo) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of every whole packet; note in ``info`` where they break off."""
-    at, size = 0, len(data)
-    while at < size:
-        begin = at
-        try:
-            tag, at = varint(data, at)
-            length, at = varint(data, at)
-        except WireError as error:
-            info.cut = f"{error}, at byte {begin}"
-            return
-        if tag != _PACKET_TAG or at + length > size:
-            what = "a packet ends early" if tag == _PACKET_TAG else f"tag {tag} instead of a packet"
-            info.cut = f"{what}, at byte {begin}"
-            return
-        yield at, at + length
-        at += length
 
 
 def _annotation(sequence: _Sequence, note: Any) -> tuple[str, int, list[Any]]:

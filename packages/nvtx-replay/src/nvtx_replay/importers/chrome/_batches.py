@@ -14,15 +14,22 @@ from nvtx_replay.importers.chrome._layout import Layout, dtype_of
 MAX_ROWS = 65_536
 """Rows that wait, over all streams."""
 
+MAX_BYTES = 32 << 20
+"""What they take once they are written, which tells rows with wide texts from others."""
+
 _BATCH_ROWS = 8_192
 _BATCH_BYTES = 16 << 20
 
 
 @dataclass
 class _Waiting:
-    """Rows of one stream and layout; ``limit`` keeps rows with wide texts from filling memory."""
+    """Rows of one stream and layout.
+
+    ``size`` is the bytes of a row as it is written, and ``limit`` how many make a batch.
+    """
 
     schema: Any
+    size: int
     limit: int
     rows: list[tuple[Any, ...]] = field(default_factory=list)
 
@@ -54,6 +61,7 @@ class EventBatches:
         self._schemas: dict[Layout, Any] = {}
         self._streams: list[StreamRows] = []
         self._count = 0
+        self._bytes = 0
 
     def open(self, stream: Any) -> StreamRows:
         """Return where the rows of an open stream wait."""
@@ -72,9 +80,11 @@ class EventBatches:
             into.places[place] = waiting
         waiting.rows.append(row)
         self._count += 1
+        self._bytes += waiting.size
         if len(waiting.rows) >= waiting.limit:
             self._write(into.stream, waiting)
-        if self._count >= MAX_ROWS or len(into.places) >= MAX_ROWS:
+        many = self._count >= MAX_ROWS or self._bytes >= MAX_BYTES
+        if many or len(into.places) >= MAX_ROWS:
             self.flush()
 
     def write_half(self, into: StreamRows, layout: Layout, row: tuple[Any, ...]) -> None:
@@ -94,12 +104,13 @@ class EventBatches:
             rows = np.array(waiting.rows, waiting.schema.dtype)
             stream.write_event_batch(waiting.schema, rows, ordering=BatchOrdering.UNSORTED)
             self._count -= len(waiting.rows)
+            self._bytes -= len(waiting.rows) * waiting.size
             waiting.rows.clear()
 
     def _waiting(self, layout: Layout) -> _Waiting:
         schema = self._schema(layout)
-        limit = max(1, min(_BATCH_ROWS, _BATCH_BYTES // schema.dtype.itemsize))
-        return _Waiting(schema, limit)
+        size = schema.dtype.itemsize
+        return _Waiting(schema, size, max(1, min(_BATCH_ROWS, _BATCH_BYTES // size)))
 
     def _schema(self, layout: Layout) -> Any:
         schema = self._schemas.get(layout)

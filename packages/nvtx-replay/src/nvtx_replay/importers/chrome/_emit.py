@@ -61,6 +61,7 @@ class Emitter:
         self._edges = scan.edges
         self._clipped = scan.clipped
         self._open = ExitStack()
+        self._stream_names: set[str] = set()
         self._ordinal = 0
         self._range_ids = 0
 
@@ -217,6 +218,18 @@ class Emitter:
     def _open_stream(self, path: str | None, name: str) -> Any:
         scope = None if path is None else self._domain.get_scope(path)
         stream = self._session.create_stream(
-            name, domain=self._domain, scope=scope, time_domain_id=self._clock
+            self._distinct(name), domain=self._domain, scope=scope, time_domain_id=self._clock
         )
         return self._open.enter_context(stream)
+
+    def _distinct(self, name: str) -> str:
+        """Return a name that no stream of the session has; threads of two processes may share one.
+
+        The second is ``name #2``, as a session with ``on_error="repair"`` would call it.
+        """
+        distinct, number = name, 1
+        while distinct in self._stream_names:
+            number += 1
+            distinct = f"{name} #{number}"
+        self._stream_names.add(distinct)
+        return distinct

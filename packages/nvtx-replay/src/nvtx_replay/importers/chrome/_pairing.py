@@ -40,19 +40,27 @@ class OpenRanges:
         that name, or the innermost of all if none is called so.
         """
         stack = self._stacks.get(key)
-        if not stack:
+        if stack is None:
             return None
-        if name is not None:
-            for at in range(len(stack) - 1, -1, -1):
-                if stack[at].event.get("name") == name:
-                    return stack.pop(at)
-        return stack.pop()
+        half = stack.pop(_innermost(stack, name))
+        # Nearly every asynchronous range has a key of its own, so that keys would pile up.
+        if not stack:
+            del self._stacks[key]
+        return half
 
     def left_open(self) -> Iterator[tuple[Hashable, Half]]:
         """Yield every range that has not ended, outermost first."""
         for key, stack in self._stacks.items():
             for half in stack:
                 yield key, half
+
+
+def _innermost(stack: list[Half], name: Any) -> int:
+    if name is not None:
+        for at in range(len(stack) - 1, -1, -1):
+            if stack[at].event.get("name") == name:
+                return at
+    return -1
 
 
 def async_key(event: dict[str, Any]) -> Hashable:
