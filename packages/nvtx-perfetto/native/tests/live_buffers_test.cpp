@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <map>
 #include <thread>
 
 #include "live_recording.h"
@@ -74,7 +75,7 @@ TEST("live buffers: a forked child does not have the mapping") {
 
 TEST("live buffers: what a drain has written is recorded into again") {
   Recording recording(16);
-  constexpr int kRounds = 60;
+  constexpr int kRounds = 20;
   for (int round = 0; round < kRounds; ++round) {
     push_and_pop(*recording.writer, kRecords);  // two chunks
     CHECK(recording.session->flush());
@@ -85,13 +86,57 @@ TEST("live buffers: what a drain has written is recorded into again") {
   CHECK_EQ(count(trace, kEnd), size_t{kRounds} * kRecords);
 }
 
+TEST("live buffers: records of all sizes fill chunks to the end and not beyond") {
+  Recording recording;
+  std::thread([&] {  // whose chunk lies behind the first one
+    live::ThreadWriter other(recording.registry);
+    other.attach(recording.session.get());
+    std::vector<std::string> names;
+    for (size_t i = 0; i < 50'000; ++i) names.emplace_back(i % 97, static_cast<char>('a' + i % 26));
+    for (const std::string& name : names) {
+      recording.writer->mark(0, recording.named(name.c_str()));
+      other.mark(0, recording.named(name.c_str()));
+    }
+    other.detach();
+  })
+      .join();
+  packets::Trace trace = recording.finish();
+  std::map<uint64_t, size_t> next;
+  size_t wrong = 0;
+  for (const packets::Event& event : trace.events) {
+    if (event.name == "nvtx-perfetto summary") continue;
+    size_t i = next[event.track]++;
+    wrong += event.name != std::string(i % 97, static_cast<char>('a' + i % 26));
+  }
+  CHECK_EQ(wrong, size_t{0});
+  CHECK_EQ(next.size(), size_t{2});
+  for (const auto& [track, events] : next) CHECK_EQ(events, size_t{50'000});
+}
+
+TEST("live buffers: a child's buffer reserves nothing for its parent's ranges") {
+  Recording parent(16, "parent");
+  Recording child(16, "child");
+  live::EventInput nameless;
+  for (int i = 0; i < 5 * kRecords; ++i) parent.writer->push(0, nameless);
+  parent.writer->inherit();
+  parent.writer->attach(child.session.get());
+  nest(*parent.writer, 5 * kRecords);
+  CHECK_EQ(parent.writer->pop(0, nullptr, 0), -1);
+  parent.writer->detach();
+  CHECK_EQ(child.session->stats().dropped, uint64_t{0});
+  packets::Trace trace = child.finish();
+  CHECK_EQ(count(trace, kBegin), size_t{5} * kRecords);
+  CHECK_EQ(count(trace, kEnd), size_t{5} * kRecords);
+  CHECK_EQ(summary(trace, "inherited_pops"), "1");
+}
+
 TEST("live buffers: what deep nests reserve is free again behind them") {
   Recording recording(16);
   double value = 1.5;
   nvtxPayloadData_t payload{NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, sizeof(value), &value};
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < 12; ++round) {
     nest(*recording.writer, 2 * kRecords);
-    nest(*recording.writer, 100, &payload);
+    nest(*recording.writer, kRecords, &payload);
     CHECK(recording.session->flush());
   }
   CHECK_EQ(recording.session->stats().dropped, uint64_t{0});
@@ -100,7 +145,7 @@ TEST("live buffers: what deep nests reserve is free again behind them") {
 
 TEST("live buffers: the chunks of threads that have ended are free again") {
   Recording recording(16);
-  constexpr int kThreads = 100;
+  constexpr int kThreads = 30;
   for (int i = 0; i < kThreads; ++i) {
     std::thread([&] {
       live::ThreadWriter writer(recording.registry);

@@ -46,12 +46,13 @@ inline uint64_t define_schema(live::Registry& registry, uint32_t domain, uint64_
 
 class Recording {
  public:
-  explicit Recording(uint32_t chunks = 64, const std::string& name = "trace")
+  explicit Recording(uint32_t chunks = 64, const std::string& name = "trace",
+                     bool drain_thread = false)
       : output(check::folder() + "/" + name) {
     live::Configuration configuration;
     configuration.output = output;
     configuration.chunk_limit = chunks;
-    configuration.drain_thread = false;
+    configuration.drain_thread = drain_thread;
     session = std::make_unique<live::Session>();
     CHECK_EQ(session->open(configuration, live::clock_offset(CLOCK_REALTIME), true, registry), "");
     writer = std::make_unique<live::ThreadWriter>(registry);
