@@ -135,7 +135,8 @@ TEST("live counters: sums go on from drain to drain, and behind a death") {
   std::string live;
   std::string part;
   for (const auto& entry : std::filesystem::directory_iterator(check::folder())) {
-    (entry.path().extension() == ".live" ? live : part) = entry.path();
+    if (entry.path().extension() == ".live") live = entry.path();
+    if (entry.path().extension() == ".part") part = entry.path();
   }
   std::string problem;
   CHECK_EQ(live::recover(live, problem), live::Recovered::kDrained);

@@ -1,31 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drains that cannot write for a while: once they can, all is there, and nothing twice.
-#include <signal.h>
-#include <sys/resource.h>
-
 #include "live_recording.h"
 
 using namespace recording;
 
 namespace {
-
-// While it lives, files of this process cannot grow beyond a size, as on a full disk.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t size) : before_(::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &limit_);
-    rlimit less = {size, limit_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &less);
-  }
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &limit_);
-    ::signal(SIGXFSZ, before_);
-  }
-
- private:
-  rlimit limit_ = {};
-  void (*before_)(int);
-};
 
 void record_all(Recording& recording, const char* name) {
   recording.writer->mark(1, recording.named(name));

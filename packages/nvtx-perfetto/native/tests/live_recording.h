@@ -2,6 +2,9 @@
 // A recording in a folder of its own, without the environment or NVTX around it.
 #pragma once
 
+#include <signal.h>
+#include <sys/resource.h>
+
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -76,6 +79,24 @@ class Recording {
   live::Registry registry{{}};
   std::unique_ptr<live::Session> session;
   std::unique_ptr<live::ThreadWriter> writer;
+};
+
+// While it lives, files of this process cannot grow beyond a size, as on a full disk.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t size) : before_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &limit_);
+    rlimit less = {size, limit_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &less);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &limit_);
+    ::signal(SIGXFSZ, before_);
+  }
+
+ private:
+  rlimit limit_ = {};
+  void (*before_)(int);
 };
 
 constexpr uint64_t kBegin = 1;

@@ -43,6 +43,7 @@ TEST("live slots: a thread that gets a slot of before has tracks, counts and dom
     in_thread(recording, [&](live::ThreadWriter& writer) {
       writer.mark(i < kThreads / 2 ? 1 : 2, recording.named("mark"));
       writer.pop(0, nullptr, 0);
+      writer.push(0, recording.named("open"));
     });
     if (i % 50 == 0) CHECK(recording.session->flush());
   }
@@ -54,6 +55,7 @@ TEST("live slots: a thread that gets a slot of before has tracks, counts and dom
   CHECK_EQ(names_of_tracks(trace, "a (").size(), size_t{kThreads / 2});
   CHECK_EQ(names_of_tracks(trace, "b (").size(), size_t{kThreads / 2});
   CHECK_EQ(summary(trace, "unmatched_pops"), std::to_string(kThreads));
+  CHECK_EQ(summary(trace, "ranges_left_open"), std::to_string(kThreads));
 }
 
 TEST("live slots: a thread that does not mark or push in a domain has no track there") {
