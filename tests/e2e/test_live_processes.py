@@ -163,9 +163,12 @@ def test_a_child_that_lives_on_does_not_hold_its_dead_parents_events(tmp_path: P
     code = """
 import os, nvtx
 nvtx.mark("parent")
+read, write = os.pipe()
 if os.fork() == 0:
+    os.write(write, b"c")
     os.read(0, 1)  # until the test ends its input
     os._exit(0)
+os.read(read, 1)
 os.kill(os.getpid(), 9)
 """
     environment = clean_environment(

@@ -108,6 +108,16 @@ TEST("live slots: lanes of domains are apart, and starts come before their ends"
   }
 }
 
+TEST("live slots: what an end says is an argument, whichever thread says it") {
+  Recording recording;
+  double value = 1.5;
+  nvtxPayloadData_t payload{NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, sizeof(value), &value};
+  uint64_t id = recording.writer->start(0, recording.named("r"));
+  in_thread(recording, [&](live::ThreadWriter& writer) { writer.end(id, &payload, 1); });
+  packets::Trace trace = recording.finish();
+  CHECK_EQ(trace.on("start/end ranges").back().arguments.at("payload"), "1.500000");
+}
+
 TEST("live slots: ranges of one lane never touch") {
   Recording recording;
   for (int i = 0; i < 10'000; ++i) {
