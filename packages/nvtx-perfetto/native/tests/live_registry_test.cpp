@@ -59,6 +59,24 @@ TEST("live registry: domains beyond the last place are ignored and counted") {
   CHECK_EQ(summary(recording.finish(), "refused_definitions"), std::to_string(kMany - kPlaces));
 }
 
+TEST("live registry: all that a session has no room for is counted") {
+  Registry registry{{}};
+  std::string text(60'000, 'x');
+  constexpr uint64_t kStrings = 50;
+  for (uint64_t i = 0; i < kStrings; ++i) registry.register_string(0, text + std::to_string(i));
+  live::LiveFile file;
+  CHECK_EQ(file.create(check::folder() + "/x.live", 16), "");
+  live::ChunkPool pool(file);
+  live::DefinitionWriter writer(file, pool);
+  registry.mirror_to(&writer);
+  uint64_t strings = 0;
+  live::DefinitionReader(file).read(
+      [&](const live::DefinitionHead&, std::string_view) { ++strings; });
+  CHECK(strings > 0);
+  auto kind = static_cast<size_t>(live::Tally::kRefused);
+  CHECK_EQ(file.header().tallies[kind].load(), kStrings - strings);
+}
+
 TEST("live registry: definitions have a limit, and a session tells what was refused before it") {
   Registry registry{{}};
   std::string text(60'000, 'x');
