@@ -33,6 +33,7 @@ static void default_domain(void) {
 static void own_domain(void) {
   nvtxDomainHandle_t domain = nvtxDomainCreateW(L"w\u00EFde domain");
   nvtxDomainNameCategoryW(domain, 1, L"first");
+  nvtxDomainNameCategoryW(domain, 2, L"second");
   nvtxEventAttributes_t event = named(nvtxDomainRegisterStringW(domain, L"registered"));
   event.category = 1;
   event.colorType = NVTX_COLOR_ARGB;

@@ -106,6 +106,26 @@ TEST("live counters: normalized numbers are shares of their type's greatest") {
   CHECK(values(recording.finish(), "s") == (Series{1, 0, -1}));
 }
 
+TEST("live counters: a unit's scale is told as its multiplier, and other scales are applied") {
+  Recording recording;
+  nvtxSemanticsCounter_t scaled = {};
+  scaled.header = {sizeof(scaled), NVTX_SEMANTIC_ID_COUNTERS_V1, NVTX_COUNTER_SEMANTIC_VERSION,
+                   nullptr};
+  scaled.unit = "bytes";
+  scaled.unitScaleNumerator = 1024;
+  uint32_t whole = define_counter(recording.registry, kInt64, "whole", &scaled.header);
+  scaled.unitScaleDenominator = 2048;
+  uint32_t half = define_counter(recording.registry, kInt64, "half", &scaled.header);
+  sample(recording, whole, 3);
+  sample(recording, half, 3);
+  packets::Trace trace = recording.finish();
+  const packets::Track& told = trace.tracks.at(trace.on("whole").at(0).track);
+  CHECK_EQ(told.unit, "bytes");
+  CHECK_EQ(told.multiplier, uint64_t{1024});
+  CHECK(values(trace, "whole") == Series{3});
+  CHECK(values(trace, "half") == Series{1.5});
+}
+
 TEST("live counters: 128-bit numbers are doubles, and rounded ones are counted") {
   Recording recording;
   uint32_t counter = define_counter(recording.registry, NVTX_PAYLOAD_ENTRY_TYPE_INT128, "w");

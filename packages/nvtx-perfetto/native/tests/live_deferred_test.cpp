@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <thread>
 
@@ -64,6 +65,47 @@ TEST("live deferred: what was drained in between and what was not are one sorted
   CHECK(times(trace) == (std::vector<int64_t>{5, 10, 20, 30}));
   CHECK_EQ(summary(trace, "events"), "4");
   CHECK_EQ(file_with(".deferred"), "");
+}
+
+TEST("live deferred: a row's own scope comes before its batch's") {
+  struct Row {
+    int64_t time;
+    uint64_t scope;
+  };
+  Recording recording;
+  uint64_t scopes[2];
+  for (int i : {0, 1}) {
+    nvtx_perfetto::ByteBuffer body;
+    live::pack_scope(body, i ? "own" : "batch's", NVTX_SCOPE_NONE);
+    scopes[i] = recording.registry.define(live::DefinitionKind::kScope, kDomain, 0, body.view(),
+                                          NVTX_SCOPE_ID_DYNAMIC_START);
+  }
+  nvtxPayloadSchemaEntry_t entries[2] = {};
+  entries[0].flags = NVTX_PAYLOAD_ENTRY_FLAG_MARK | NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP;
+  entries[0].type = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
+  entries[1].type = NVTX_PAYLOAD_ENTRY_TYPE_SCOPE_ID;
+  uint64_t schema =
+      define_schema(recording.registry, kDomain, NVTX_PAYLOAD_SCHEMA_FLAG_MARK, entries, 2);
+  Row rows[] = {{10, NVTX_SCOPE_NONE}, {20, scopes[1]}};
+  live::EventBatchHead head{schema, scopes[0], NVTX_BATCH_FLAG_UNSORTED, sizeof(Row)};
+  recording.writer->batch({live::kEventBatch, kDomain, 0, rows, sizeof(Row), 2, nullptr}, &head,
+                          sizeof(head));
+  packets::Trace trace = recording.finish();
+  std::vector<std::string> places;
+  for (const packets::Event& event : trace.on("NVTX deferred")) {
+    places.push_back(trace.tracks.at(trace.tracks.at(event.track).parent).name);
+  }
+  std::sort(places.begin(), places.end());
+  CHECK(places == (std::vector<std::string>{"batch's", "own"}));
+}
+
+TEST("live deferred: what lies before all time is dropped and counted") {
+  Recording recording;
+  uint64_t schema = define_mark(recording.registry);
+  submit(recording, schema, {{-5, 1}, {5, 1}, {INT64_MAX, 1}});
+  packets::Trace trace = recording.finish();
+  CHECK(times(trace) == std::vector<int64_t>{5});
+  CHECK_EQ(summary(trace, "dropped_times"), "2");
 }
 
 TEST("live deferred: a batch larger than a record is taken whole") {

@@ -110,6 +110,15 @@ TEST("live left files: a start drains what was told the same output, and nothing
   CHECK(!std::filesystem::exists(path));
 }
 
+TEST("live left files: the writer thread of the next recording drains them") {
+  std::string path = left_with_a_mark();
+  Recording next(64, "trace", true);
+  CHECK_EQ(count(next.finish(), kInstant, "left"), size_t{0});
+  CHECK(!std::filesystem::exists(path));
+  packets::Trace trace(content(with_suffix(".part")));
+  CHECK_EQ(count(trace, kInstant, "drained") + count(trace, kInstant, "left"), size_t{2});
+}
+
 TEST("live left files: ranges that were open are counted, drained or not") {
   std::string path = left_by([](Recording& recording) {
     recording.writer->push(0, recording.named("drained"));
