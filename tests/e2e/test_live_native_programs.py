@@ -85,3 +85,21 @@ def test_every_nvtx_copy_is_served_also_after_a_late_dlopen(tmp_path: Path, load
         "libone.so",
         "libtwo.so",
     ]
+
+
+def test_own_ids_are_kept_and_batches_without_a_place_are_counted(
+    tmp_path: Path, load: Load
+) -> None:
+    program = compile_native(HERE / "live_registrations.c", tmp_path / "program", "-std=gnu11")
+    done = record(tmp_path, program)
+    assert done.returncode == 0, done.stderr
+    base = int(done.stdout)
+    trace = load(tmp_path / "trace.pftrace")
+    samples = [(s.track.path[-1], s.ts - base, s.value) for s in trace.counters]
+    assert samples == [("own", 0, 5), ("own", 10, 6)]
+    assert [row.ts - base for row in rows_of(trace)] == [0, 10]
+    assert trace.named("nvtx-perfetto summary").args == {
+        "summary.events": 2,
+        "summary.counter_samples": 2,
+        "summary.unsupported_calls": 4,
+    }
