@@ -17,6 +17,8 @@ static int own_ids(void) {
   counter.schemaId = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
   counter.name = "own";
   counter.counterId = kOwnId;
+  nvtxScopeAttr_t inner = {sizeof(inner), "inner", scope(domain, "outer"), NVTX_SCOPE_NONE};
+  counter.scopeId = nvtxScopeRegister(domain, &inner);
   int wrong = nvtxCounterRegister(domain, &counter) != kOwnId;
   Entry entry = {MARK, I64, "t", NULL, 0, 0, NULL, NULL};
   nvtxPayloadSchemaAttr_t layout = {0};
@@ -36,6 +38,18 @@ static int own_ids(void) {
   return wrong + (nvtxDomainResourceCreate(domain, &resource) == NULL);
 }
 
+// A group whose samples bring their times along.
+static void timed_group(void) {
+  Entry entries[] = {{MARK, I64, "t", NULL, 0, 0, NULL, NULL},
+                     {0, I64, "value", NULL, 0, 8, NULL, NULL}};
+  nvtxCounterAttr_t counter = {0};
+  counter.structSize = sizeof(counter);
+  counter.schemaId = schema(domain, 0, entries, 2, sizeof(values));
+  counter.name = "timed";
+  int64_t sample[] = {times[0] + 20, 9};
+  nvtxCounterSample(domain, nvtxCounterRegister(domain, &counter), sample, sizeof(sample));
+}
+
 static void samples(size_t count, uint64_t flags) {
   nvtxCounterBatch_t batch = {0};
   batch.counterId = kOwnId;
@@ -53,6 +67,7 @@ int main(void) {
   times[1] = times[0] + 10;
   printf("%lld\n", (long long)times[0]);
   int wrong = own_ids();
+  timed_group();
   samples(2, 0);
   samples(1, 0);  // too few times
   samples(2, NVTX_COUNTER_BATCH_FLAG_BEGINTIME_INTERVAL_PAIR);

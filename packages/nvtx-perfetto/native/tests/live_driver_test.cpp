@@ -87,6 +87,8 @@ void prepare_batch() {
   module.segmentsCount = 1;
   module.segments = &segment;
   CHECK_EQ(InitializeInjectionNvtxExtension(&module), 1);
+  module.moduleId = 1;  // memory, which has no functions here
+  CHECK_EQ(InitializeInjectionNvtxExtension(&module), 0);
   nvtxPayloadSchemaEntry_t entry = {};
   entry.flags = NVTX_PAYLOAD_ENTRY_FLAG_MARK | NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP;
   entry.type = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
