@@ -122,13 +122,15 @@ def live_lines(bench: Bench, ranges: int) -> list[Line]:
         goal = "at most 60" if threads < 64 else ""
         lines += [
             Line(f"CPU of an event from C, {label}", "ns", counting[0], ours[0], goal),
-            Line(f"memory of that process, {label}", "MB", counting[1] / 1024, ours[1] / 1024),
-            Line(f"of it mapped from files, {label}", "MB", counting[2] / 1024, ours[2] / 1024),
+            Line(f"of it in the system, {label}", "ns", counting[1], ours[1]),
+            Line(f"page faults of 1000 events, {label}", "", counting[2], ours[2]),
+            Line(f"memory of that process, {label}", "MB", counting[3] / 1024, ours[3] / 1024),
+            Line(f"of it mapped from files, {label}", "MB", counting[4] / 1024, ours[4] / 1024),
         ]
         if threads == 1:
             lines += [
-                Line("the first call and event", "ms", counting[3], ours[3]),
-                Line("memory that they add", "MB", counting[4] / 1024, ours[4] / 1024),
+                Line("the first call and event", "ms", counting[5], ours[5]),
+                Line("memory that they add", "MB", counting[6] / 1024, ours[6] / 1024),
             ]
     return lines
 

@@ -64,7 +64,8 @@ static void tied_clocks(void) {
   uint64_t chained = time_domain(0, 0, 0);
   nvtxTimeSyncPoint(domain, tied, chained, 1000, 77);
   mark("chained", chained, 78);
-  uint64_t factor = time_domain(0, 0, 0);
+  nvtxTimeSyncPoint(domain, tied, TOOL, INT64_MAX, base);  // beyond all time
+  uint64_t factor = time_domain(0, 250000000, 0);          // a factor is of ticks, however long
   nvtxTimestampConversionFactor(domain, factor, TOOL, 2.5, 1000, base);
   mark("factor", factor, 1400);
   nvtxTimestampConversionFactor(domain, factor, TOOL, -1, 0, 0);  // no clock runs back

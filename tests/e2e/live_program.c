@@ -33,6 +33,7 @@ static void default_domain(void) {
 static void own_domain(void) {
   nvtxDomainHandle_t domain = nvtxDomainCreateW(L"w\u00EFde domain");
   nvtxDomainNameCategoryW(domain, 1, L"first");
+  nvtxDomainNameCategoryW(domain, 2, L"second");
   nvtxEventAttributes_t event = named(nvtxDomainRegisterStringW(domain, L"registered"));
   event.category = 1;
   event.colorType = NVTX_COLOR_ARGB;
@@ -42,6 +43,9 @@ static void own_domain(void) {
   nvtxDomainRangePushEx(domain, &event);
   event.payloadType = NVTX_PAYLOAD_TYPE_FLOAT;
   event.payload.fValue = 0.5f;
+  nvtxDomainMarkEx(domain, &event);
+  event.payloadType = NVTX_PAYLOAD_TYPE_INT32;
+  event.payload.iValue = -5;
   nvtxDomainMarkEx(domain, &event);
   nvtxDomainRangePop(domain);
   nvtxResourceAttributes_t resource = {0};
@@ -86,6 +90,22 @@ static void payloads(void) {
   nvtxPayloadData_t end = {NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, sizeof(result), &result};
   nvtxRangePopPayload(domain, &end, 1);
   nvtxMarkPayload(domain, &data, 1);
+  nvtxPayloadData_t both[] = {data, end};
+  nvtxMarkPayload(domain, both, 2);
+  const nvtxPayloadSchemaEntry_t name = {NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
+                                         NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE,
+                                         "name",
+                                         NULL,
+                                         0,
+                                         0,
+                                         NULL,
+                                         NULL};
+  schema.entries = &name;
+  schema.numEntries = 1;
+  schema.payloadStaticSize = sizeof(nvtxStringHandle_t);
+  nvtxStringHandle_t handle = nvtxDomainRegisterStringA(domain, "by handle");
+  nvtxPayloadData_t named = {nvtxPayloadSchemaRegister(domain, &schema), sizeof(handle), &handle};
+  nvtxMarkPayload(domain, &named, 1);
 }
 
 int main(int count, char** arguments) {

@@ -100,6 +100,7 @@ def test_events_lie_where_their_clocks_say(tmp_path: Path, load: Load) -> None:
         "summary.events": len(at),
         "summary.counter_samples": 2,
         "summary.bad_ids": 2,
+        "summary.bad_sync_points": 1,
         "summary.dropped_untied": 1,
     }
 

@@ -37,8 +37,14 @@ def test_a_c_program_with_all_core_and_payload_calls(tmp_path: Path, load: Load)
         ("start/end ranges", 0, None, "started", "NVTX", {}),
         (own, 0, None, "registered", "wïde domain,first", {**color, "payload": 4_000_000_000}),
         (own, 1, "registered", "registered", "wïde domain,first", {**color, "payload": 0.5}),
+        (own, 1, "registered", "registered", "wïde domain,first", {**color, "payload": -5}),
         (with_payload, 0, None, "by row", "payloads", {"payload": 1.5}),
         (with_payload, 0, None, "by row", "payloads", {"payload.count": 7, "payload.state": "on"}),
+        (
+            *(with_payload, 0, None, "by row", "payloads"),
+            {"payload.0.count": 7, "payload.0.state": "on", "payload.1": 1.5},
+        ),
+        (with_payload, 0, None, "by handle", "payloads", {}),
     ]
     found = [short(row) for row in rows_of(trace)]
     # The engine keeps what a push said beside what its pop says.
@@ -49,7 +55,7 @@ def test_a_c_program_with_all_core_and_payload_calls(tmp_path: Path, load: Load)
     assert trace.slices[0].track.thread[1] == "the main thread"
     summary = trace.named("nvtx-perfetto summary").args
     assert summary == {
-        "summary.events": 9,
+        "summary.events": 12,
         "summary.bad_ids": 1,
         "summary.unsupported_calls": 1,
     }
@@ -85,3 +91,22 @@ def test_every_nvtx_copy_is_served_also_after_a_late_dlopen(tmp_path: Path, load
         "libone.so",
         "libtwo.so",
     ]
+
+
+def test_own_ids_are_kept_and_batches_without_a_place_are_counted(
+    tmp_path: Path, load: Load
+) -> None:
+    program = compile_native(HERE / "live_registrations.c", tmp_path / "program", "-std=gnu11")
+    done = record(tmp_path, program)
+    assert done.returncode == 0, done.stderr
+    base = int(done.stdout)
+    trace = load(tmp_path / "trace.pftrace")
+    samples = [(s.track.path[-3:], s.ts - base, s.value) for s in trace.counters]
+    own = ("outer", "inner", "own")
+    assert samples == [(own, 0, 5), (own, 10, 6), (("timed.value",), 20, 9)]
+    assert [row.ts - base for row in rows_of(trace)] == [0, 10]
+    assert trace.named("nvtx-perfetto summary").args == {
+        "summary.events": 2,
+        "summary.counter_samples": 3,
+        "summary.unsupported_calls": 4,
+    }

@@ -176,6 +176,31 @@ nvtx.push_range("never popped")
     assert total(trace, "ranges_left_open") == 1
 
 
+def test_a_child_that_lives_on_does_not_hold_its_dead_parents_events(tmp_path: Path) -> None:
+    code = """
+import os, nvtx
+nvtx.mark("parent")
+read, write = os.pipe()
+if os.fork() == 0:
+    os.write(write, b"c")
+    os.read(0, 1)  # until the test ends its input
+    os._exit(0)
+os.read(read, 1)
+os.kill(os.getpid(), 9)
+"""
+    environment = clean_environment(
+        NVTX_INJECTION64_PATH=str(nvtx_perfetto.library_path()),
+        NVTX_PERFETTO_OUTPUT=str(tmp_path / "trace.pftrace"),
+        NVTX_PERFETTO_CONFIG="parts=only",
+    )
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE) as program:
+        assert program.wait() == -signal.SIGKILL
+        joined = join([tmp_path], tmp_path / "joined.pftrace")
+    assert joined.counts["events"] == 1
+    assert list(tmp_path.glob("*.live")) == []
+
+
 @pytest.mark.parametrize(
     ("end", "status"),
     [("os._exit(7)", 7), ("os.abort()", -signal.SIGABRT), ("os.kill(os.getpid(), 9)", -9)],

@@ -29,12 +29,19 @@ void ChunkPool::clear(uint32_t chunk) {
   header.committed.store(kChunkStart, std::memory_order_release);
 }
 
+int64_t ChunkPool::extend(std::unique_lock<std::mutex> growing) {
+  int64_t chunk = file_.extend();
+  growing.unlock();  // mapping memory is nobody else's business
+  if (chunk >= 0) file_.populate(static_cast<uint32_t>(chunk));
+  return chunk;
+}
+
 int64_t ChunkPool::acquire() {
   int64_t chunk = take();
   if (chunk < 0) {
-    std::lock_guard<std::mutex> lock(growing_);
-    chunk = take();
-    if (chunk < 0) chunk = file_.grow();
+    std::unique_lock<std::mutex> growing(growing_);
+    chunk = take();  // one may have come free while another thread was growing
+    if (chunk < 0) chunk = extend(std::move(growing));
   }
   if (chunk >= 0) clear(static_cast<uint32_t>(chunk));
   return chunk;
@@ -50,9 +57,8 @@ void ChunkPool::release(uint32_t chunk) {
 }
 
 void ChunkPool::top_up(uint32_t count) {
-  std::lock_guard<std::mutex> lock(growing_);
   while (free_chunks() < count) {
-    int64_t chunk = file_.grow();
+    int64_t chunk = extend(std::unique_lock<std::mutex>(growing_));
     if (chunk < 0) return;
     release(static_cast<uint32_t>(chunk));
   }

@@ -26,6 +26,8 @@ class ChunkPool {
 
  private:
   int64_t take();
+  // Adds a chunk that is nobody's yet. Gives up the lock on the way.
+  int64_t extend(std::unique_lock<std::mutex> growing);
   void clear(uint32_t chunk);
 
   LiveFile& file_;

@@ -19,14 +19,15 @@ void add_definition(ByteBuffer& out, DefinitionKind kind, uint32_t domain, uint6
   out.append_zeros(padded8(head.size) - head.size);
 }
 
-bool DefinitionWriter::append(const uint8_t* definitions, size_t size) {
+uint64_t DefinitionWriter::append(const uint8_t* definitions, size_t size) {
+  uint64_t left_out = 0;
   for (size_t at = 0; at < size;) {
     uint32_t one;
     std::memcpy(&one, definitions + at, sizeof(one));
-    if (!append_one(definitions + at, padded8(one))) return false;
+    left_out += left_out > 0 || !append_one(definitions + at, padded8(one));
     at += padded8(one);
   }
-  return true;
+  return left_out;
 }
 
 void DefinitionWriter::refuse(uint64_t much) {

@@ -44,8 +44,9 @@ void add_definition(ByteBuffer& out, DefinitionKind kind, uint32_t domain, uint6
 class DefinitionWriter {
  public:
   DefinitionWriter(LiveFile& file, ChunkPool& pool) : file_(file), pool_(pool) {}
-  // Whole definitions; false when there is no room for one of them.
-  bool append(const uint8_t* definitions, size_t size);
+  // Whole definitions. When there is no room for one of them, it and those behind it are left
+  // out; returns how many that are.
+  uint64_t append(const uint8_t* definitions, size_t size);
   // Counts definitions that were not written.
   void refuse(uint64_t much);
 

@@ -16,7 +16,7 @@
 namespace nvtx_perfetto::live {
 
 constexpr char kMagic[8] = {'N', 'V', 'T', 'X', 'L', 'I', 'V', 'E'};
-constexpr uint32_t kLayoutVersion = 2;
+constexpr uint32_t kLayoutVersion = 3;
 
 constexpr size_t kPage = 4096;
 constexpr size_t kChunkSize = 256 << 10;
@@ -141,7 +141,9 @@ static_assert(sizeof(FileHeader) <= kPage);
 
 constexpr size_t kSlotsStart = kPage;
 constexpr size_t kCountersStart = kSlotsStart + kMaxThreads * sizeof(ThreadSlot);
+// Chunks lie where the file's cache can have a large page for each.
 constexpr size_t kChunksStart =
-    (kCountersStart + kMaxCounterStates * sizeof(CounterState) + kPage - 1) / kPage * kPage;
+    (kCountersStart + kMaxCounterStates * sizeof(CounterState) + kChunkSize - 1) / kChunkSize *
+    kChunkSize;
 
 }  // namespace nvtx_perfetto::live

@@ -27,9 +27,11 @@ class LiveFile {
   // Maps what a dead process left, and locks it. kForeign: it belongs to another host.
   Found open(const std::string& path);
 
-  // Puts disk space and memory behind one more chunk and returns its index, or -1. Not safe for
-  // use by several threads at once.
-  int64_t grow();
+  // Puts disk space behind one more chunk and returns its index, or -1. Not safe for use by
+  // several threads at once.
+  int64_t extend();
+  // Maps a chunk's memory, for which several threads need not wait for each other.
+  void populate(uint32_t index);
 
   FileHeader& header() const { return *reinterpret_cast<FileHeader*>(base_); }
   ThreadSlot* slots() const { return reinterpret_cast<ThreadSlot*>(base_ + kSlotsStart); }

@@ -113,12 +113,6 @@ void RangeTable::leave_end(uint32_t slot, int64_t end) {
   file_.header().late_ends.fetch_add(1, std::memory_order_release);
 }
 
-void RangeTable::forget(uint32_t slot) {
-  RangeSlot* found = find(slot);
-  found->generation.fetch_add(1, std::memory_order_relaxed);
-  give_back(slot);
-}
-
 void RangeTable::taken(uint32_t slot) {
   RangeSlot* found = find(slot);
   found->last_end.store(found->late_end.exchange(0, std::memory_order_relaxed),

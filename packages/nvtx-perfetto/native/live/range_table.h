@@ -30,8 +30,6 @@ class RangeTable {
   // After close: the end is recorded, or it waits in the slot for the next drain.
   void recorded(uint32_t slot, int64_t end);
   void leave_end(uint32_t slot, int64_t end);
-  // The range was never recorded.
-  void forget(uint32_t slot);
   // The drain has taken the end that waited here.
   void taken(uint32_t slot);
 

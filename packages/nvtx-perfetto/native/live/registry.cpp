@@ -54,7 +54,7 @@ uint64_t Registry::create_domain(std::string_view name) {
       domain_names_.emplace(key, index);
       if (!write(DefinitionKind::kDomain, 0, index, name)) domains_[index].enabled = false;
     } else {
-      refuse();
+      refuse(1);
     }
   }
   Domain& domain = domains_[index];
@@ -115,16 +115,16 @@ bool Registry::write(DefinitionKind kind, uint32_t domain, uint64_t id, std::str
               before + body.size() < kMaxDefinitions;
   if (room) {
     add_definition(log_, kind, domain, id, body);
-    room = !writer_ || writer_->append(log_.data() + before, log_.size() - before);
+    room = !writer_ || writer_->append(log_.data() + before, log_.size() - before) == 0;
     if (!room) log_.truncate(before);
   }
-  if (!room) refuse();
+  if (!room) refuse(1);
   return room;
 }
 
-void Registry::refuse() {
-  ++refused_;
-  if (writer_) writer_->refuse(1);
+void Registry::refuse(uint64_t much) {
+  refused_ += much;
+  if (writer_) writer_->refuse(much);
 }
 
 size_t Registry::row_size(uint32_t domain, uint64_t schema) {
@@ -142,8 +142,8 @@ size_t Registry::sample_size(uint32_t domain, uint32_t counter) {
 void Registry::mirror_to(DefinitionWriter* writer) {
   std::lock_guard<std::mutex> lock(mutex_);
   writer_ = writer;
-  if (writer_) writer_->refuse(refused_);
-  if (writer_ && !writer_->append(log_.data(), log_.size())) refuse();
+  if (!writer_) return;
+  writer_->refuse(refused_ + writer_->append(log_.data(), log_.size()));
 }
 
 }  // namespace nvtx_perfetto::live

@@ -94,7 +94,7 @@ class Registry {
   uint64_t handle_of(uint32_t index) const;
   bool write(DefinitionKind kind, uint32_t domain, uint64_t id, std::string_view body);
   void learn_layout(DefinitionKind kind, uint32_t domain, uint64_t id, std::string_view body);
-  void refuse();
+  void refuse(uint64_t much);
 
   const DomainFilter filter_;
   std::mutex mutex_;

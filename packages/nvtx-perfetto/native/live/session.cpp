@@ -200,7 +200,10 @@ void* Session::run_thread(void* pointer) {
     while (::sem_timedwait(&self.wake_, &until) != 0 && errno == EINTR) {
     }
     self.awake_.store(false, std::memory_order_relaxed);
-    if (!self.stopping_.load(std::memory_order_acquire)) self.flush();
+    if (self.stopping_.load(std::memory_order_acquire)) break;
+    // Before the flush, which takes long, since a thread is about to need one.
+    self.pool_->top_up(kSpareChunks);
+    self.flush();
   }
   return nullptr;
 }

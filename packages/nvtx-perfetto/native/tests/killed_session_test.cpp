@@ -11,6 +11,7 @@
 #include "check.h"
 #include "doors/nvtxw_tables.h"
 #include "doors/session_join.h"
+#include "live/host_snapshots.h"
 #include "packets.h"
 #include "writer_session.h"
 
@@ -70,11 +71,32 @@ std::string killed_copy(const WriterSession& session) {
   return folder + "/trace";
 }
 
-}  // namespace
+uint64_t trace_clock(const std::string& trace) {
+  for (const packets::Message& packet : packets::Message(trace).messages(field::kTrace_packet)) {
+    if (!packet.has(field::kTracePacket_clock_snapshot)) continue;
+    packets::Message snapshot = packet.message(field::kTracePacket_clock_snapshot);
+    if (uint64_t clock = snapshot.number(field::kClockSnapshot_primary_trace_clock)) return clock;
+  }
+  return 0;
+}
 
-TEST("killed session: whatever is registered, what was spilled reads as if the session had ended") {
-  WriterSession session;
+// The readings of the machine's clocks that a trace holds.
+std::vector<std::string> host_snapshots(const std::string& trace) {
+  std::vector<std::string> found;
+  for (const packets::Message& packet : packets::Message(trace).messages(field::kTrace_packet)) {
+    std::string snapshot = packet.text(field::kTracePacket_clock_snapshot);
+    bool host = live::HostSnapshots::kind_of(snapshot) == live::HostSnapshots::Kind::kHost;
+    if (!snapshot.empty() && host) found.push_back(snapshot);
+  }
+  return found;
+}
+
+// Whether what a session of these settings spilled reads as if it had ended, whatever is
+// registered.
+void check_settings(const std::string& config, uint64_t first_clock) {
+  WriterSession session("trace", config);
   session.register_everything();
+  if (first_clock) session.write_range(session.open("first", 0, first_clock), 70, 80, 1);
   session.write_everything();
   spill_all(session);
   std::string killed = killed_copy(session);
@@ -90,7 +112,46 @@ TEST("killed session: whatever is registered, what was spilled reads as if the s
   for (size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
     CHECK_EQ(found[i], expected[i]);
   }
+  CHECK_EQ(trace_clock(content(join.inputs().back().path)), trace_clock(content(session.path)));
+  CHECK(host_snapshots(content(join.inputs().back().path)) ==
+        host_snapshots(content(session.path)));
   CHECK(spill_of(session).empty());
+}
+
+}  // namespace
+
+TEST("killed session: whatever is registered, what was spilled reads as if the session had ended") {
+  check_settings("", 0);
+}
+
+TEST("killed session: what was spilled has its session's offset") {
+  check_settings("time_offset=1000000", 0);
+}
+
+TEST("killed session: what was spilled may lie on clocks that nothing ties") {
+  check_settings("unrelated_clocks=allow", NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC);
+}
+
+TEST("killed session: what was spilled is tied by the host's clocks as they were read then") {
+  check_settings("clock_snapshot=host", NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC);
+}
+
+TEST(
+    "killed session: what was spilled gets what its output has left of the size that it may have") {
+  WriterSession session("trace", "max_size=500000");
+  session.register_everything();
+  nvtxwStreamHandle_t stream = session.open("s");
+  for (uint32_t i = 0; i < 5'000; ++i) session.write_range(stream, 10 * i, 10 * i + 5, i);
+  spill_all(session);
+  std::string killed = killed_copy(session);
+  std::filesystem::resize_file(killed, 400'000);
+  SessionJoin join(session.folder + "/out");
+  CHECK_EQ(join.find({killed}), "");
+  CHECK_EQ(join.recovered().at(0).rows, session.written);
+  std::string recovered = join.inputs().back().path;
+  auto summary = packets::Trace(content(recovered)).on("nvtx-perfetto summary").at(0).arguments;
+  CHECK(std::stoul(summary.at("summary.dropped_over_limit")) > 0);
+  CHECK(std::filesystem::file_size(recovered) < 200'000);
 }
 
 TEST("killed session: a run that was being written is lost alone, and counted") {

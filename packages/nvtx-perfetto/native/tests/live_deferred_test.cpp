@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <thread>
 
@@ -66,6 +67,47 @@ TEST("live deferred: what was drained in between and what was not are one sorted
   CHECK_EQ(file_with(".deferred"), "");
 }
 
+TEST("live deferred: a row's own scope comes before its batch's") {
+  struct Row {
+    int64_t time;
+    uint64_t scope;
+  };
+  Recording recording;
+  uint64_t scopes[2];
+  for (int i : {0, 1}) {
+    nvtx_perfetto::ByteBuffer body;
+    live::pack_scope(body, i ? "own" : "batch's", NVTX_SCOPE_NONE);
+    scopes[i] = recording.registry.define(live::DefinitionKind::kScope, kDomain, 0, body.view(),
+                                          NVTX_SCOPE_ID_DYNAMIC_START);
+  }
+  nvtxPayloadSchemaEntry_t entries[2] = {};
+  entries[0].flags = NVTX_PAYLOAD_ENTRY_FLAG_MARK | NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP;
+  entries[0].type = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
+  entries[1].type = NVTX_PAYLOAD_ENTRY_TYPE_SCOPE_ID;
+  uint64_t schema =
+      define_schema(recording.registry, kDomain, NVTX_PAYLOAD_SCHEMA_FLAG_MARK, entries, 2);
+  Row rows[] = {{10, NVTX_SCOPE_NONE}, {20, scopes[1]}};
+  live::EventBatchHead head{schema, scopes[0], NVTX_BATCH_FLAG_UNSORTED, sizeof(Row)};
+  recording.writer->batch({live::kEventBatch, kDomain, 0, rows, sizeof(Row), 2, nullptr}, &head,
+                          sizeof(head));
+  packets::Trace trace = recording.finish();
+  std::vector<std::string> places;
+  for (const packets::Event& event : trace.on("NVTX deferred")) {
+    places.push_back(trace.tracks.at(trace.tracks.at(event.track).parent).name);
+  }
+  std::sort(places.begin(), places.end());
+  CHECK(places == (std::vector<std::string>{"batch's", "own"}));
+}
+
+TEST("live deferred: what lies before all time is dropped and counted") {
+  Recording recording;
+  uint64_t schema = define_mark(recording.registry);
+  submit(recording, schema, {{-5, 1}, {5, 1}, {INT64_MAX, 1}});
+  packets::Trace trace = recording.finish();
+  CHECK(times(trace) == std::vector<int64_t>{5});
+  CHECK_EQ(summary(trace, "dropped_times"), "2");
+}
+
 TEST("live deferred: a batch larger than a record is taken whole") {
   Recording recording;
   uint64_t schema = define_mark(recording.registry);
@@ -73,27 +115,45 @@ TEST("live deferred: a batch larger than a record is taken whole") {
   for (size_t i = 0; i < marks.size(); ++i) marks[i] = {static_cast<int64_t>(i), 1};
   submit(recording, schema, marks);
   packets::Trace trace = recording.finish();
-  CHECK_EQ(times(trace).size(), marks.size());
+  std::vector<int64_t> expected;
+  for (const Mark& mark : marks) expected.push_back(mark.time);
+  CHECK(times(trace) == expected);
   CHECK_EQ(summary(trace, "order_breaks"), "");
 }
 
-TEST("live deferred: a killed process's events are found, and its threads by their ids") {
+namespace {
+
+// The parents of the tracks of a live mark and of the deferred one that names its thread by id.
+std::pair<uint64_t, uint64_t> places(const packets::Trace& trace) {
+  std::pair<uint64_t, uint64_t> found;
+  for (const packets::Event& event : trace.events) {
+    if (event.name == "ended") found.first = event.track;
+    if (event.time == 10) found.second = trace.tracks.at(event.track).parent;
+  }
+  return found;
+}
+
+uint64_t mark_in_a_thread(Recording& recording) {
+  uint64_t tid = 0;
+  std::thread([&] {
+    live::ThreadWriter writer(recording.registry);
+    writer.attach(recording.session.get());
+    tid = static_cast<uint64_t>(::gettid());
+    writer.mark(kDomain, recording.named("ended"));
+    writer.detach();
+  }).join();
+  recording.session->flush();
+  return tid;
+}
+
+// What is recovered of a child that was killed behind its work.
+template <typename Work>
+packets::Trace recovered_from(const Work& work) {
   check::folder();  // the child's too
   pid_t child = ::fork();
   if (child == 0) {
     Recording recording;
-    uint64_t schema = define_mark(recording.registry);
-    uint64_t tid = 0;
-    submit(recording, schema, {{30, 1}});
-    std::thread([&] {
-      live::ThreadWriter writer(recording.registry);
-      writer.attach(recording.session.get());
-      tid = static_cast<uint64_t>(::gettid());
-      writer.mark(kDomain, recording.named("ended"));
-      writer.detach();
-    }).join();
-    recording.session->flush();
-    submit(recording, schema, {{10, tid}});
+    work(recording, define_mark(recording.registry));
     ::kill(::getpid(), SIGKILL);
   }
   ::waitpid(child, nullptr, 0);
@@ -101,16 +161,43 @@ TEST("live deferred: a killed process's events are found, and its threads by the
   std::string problem;
   CHECK_EQ(live::recover(file_with(".live"), problem), live::Recovered::kDrained);
   CHECK_EQ(problem, "");
-  packets::Trace trace(content(file_with(".part")));
-  CHECK_EQ(times(trace).size(), size_t{2});
-  std::vector<uint64_t> ended;
-  std::vector<uint64_t> named;
-  for (const packets::Event& event : trace.events) {
-    if (event.name == "ended") ended.push_back(event.track);
-    if (event.time == 10) named.push_back(trace.tracks[event.track].parent);
-  }
-  CHECK(ended == named);
   CHECK_EQ(file_with(".deferred"), "");
+  return packets::Trace(content(file_with(".part")));
+}
+
+}  // namespace
+
+TEST("live deferred: a killed process's events are found, and its threads by their ids") {
+  packets::Trace trace = recovered_from([](Recording& recording, uint64_t schema) {
+    submit(recording, schema, {{30, 1}});
+    uint64_t tid = mark_in_a_thread(recording);
+    submit(recording, schema, {{10, tid}});
+  });
+  CHECK_EQ(times(trace).size(), size_t{2});
+  auto [live, deferred] = places(trace);
+  CHECK(live != 0);
+  CHECK_EQ(deferred, live);
+}
+
+TEST("live deferred: threads that ended before the first of these events are found too") {
+  packets::Trace trace = recovered_from([](Recording& recording, uint64_t schema) {
+    uint64_t tid = mark_in_a_thread(recording);
+    submit(recording, schema, {{10, tid}});
+    recording.session->flush();
+  });
+  auto [live, deferred] = places(trace);
+  CHECK(live != 0);
+  CHECK_EQ(deferred, live);
+}
+
+TEST("live deferred: half a drain behind the checkpoint of what waits is cut off") {
+  packets::Trace trace = recovered_from([](Recording& recording, uint64_t schema) {
+    submit(recording, schema, {{10, 1}});
+    recording.session->flush();
+    submit(recording, schema, {{20, 1}});
+    std::ofstream(file_with(".deferred"), std::ios::app) << "half a drain";
+  });
+  CHECK(times(trace) == (std::vector<int64_t>{10, 20}));
 }
 
 TEST("live deferred: a full disk keeps what waits for a later join") {
@@ -124,4 +211,17 @@ TEST("live deferred: a full disk keeps what waits for a later join") {
   recording.writer->detach();
   CHECK(recording.session->finish(recording.registry).find("is kept in") != std::string::npos);
   CHECK(!file_with(".live").empty());
+}
+
+TEST("live deferred: what a full disk did not take waits once") {
+  Recording recording;
+  uint64_t schema = define_mark(recording.registry);
+  submit(recording, schema, {{1, 1}});
+  CHECK(recording.session->flush());
+  submit(recording, schema, {{2, 1}});
+  {
+    FullDisk full(recording.session->stats().part_bytes);
+    for (int i = 0; i < 3; ++i) CHECK(!recording.session->flush());
+  }
+  CHECK(times(recording.finish()) == (std::vector<int64_t>{1, 2}));
 }

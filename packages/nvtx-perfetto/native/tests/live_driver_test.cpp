@@ -30,8 +30,8 @@ using namespace recording;
 
 constexpr int kThreads = 8;
 constexpr int kRanges = 500;
-constexpr int kForks = 3;
-constexpr int kShortThreads = 40;
+constexpr int kForks = 10;
+constexpr int kShortThreads = live::kMaxThreads + 50;  // more than record at one time
 
 // Places for the functions of the two core modules, as an NVTX copy has them.
 struct NvtxCopy {
@@ -87,6 +87,8 @@ void prepare_batch() {
   module.segmentsCount = 1;
   module.segments = &segment;
   CHECK_EQ(InitializeInjectionNvtxExtension(&module), 1);
+  module.moduleId = 1;  // memory, which has no functions here
+  CHECK_EQ(InitializeInjectionNvtxExtension(&module), 0);
   nvtxPayloadSchemaEntry_t entry = {};
   entry.flags = NVTX_PAYLOAD_ENTRY_FLAG_MARK | NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP;
   entry.type = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
@@ -126,10 +128,22 @@ void work(int ranges) {
   }
 }
 
+nvtxStringHandle_t register_name() {
+  return copy.get<nvtxDomainRegisterStringA_impl_fntype>(1, NVTX_CBID_CORE2_DomainRegisterStringA)(
+      domain, "step");
+}
+
+// While another thread registers, so that a fork may come in the middle of that.
 void fork_children() {
+  std::atomic<bool> done{false};
+  std::thread registering([&] {
+    while (!done) register_name();
+  });
   for (int i = 0; i < kForks; ++i) {
     pid_t child = ::fork();
     if (child == 0) {
+      ::alarm(60);  // a child that hangs is no child that works
+      register_name();
       work(kRanges);
       ::_exit(0);
     }
@@ -137,6 +151,8 @@ void fork_children() {
     ::waitpid(child, &status, 0);
     CHECK_EQ(status, 0);
   }
+  done = true;
+  registering.join();
 }
 
 void drive() {
@@ -145,7 +161,10 @@ void drive() {
   std::thread flusher([] {
     for (int i = 0; i < 50; ++i) live::Recorder::existing()->flush_now();
   });
-  for (int i = 0; i < kShortThreads; ++i) std::thread(work, 1).join();
+  for (int i = 0; i < kShortThreads; ++i) {
+    std::thread(work, 1).join();
+    if (i % 100 == 0) live::Recorder::existing()->flush_now();
+  }
   fork_children();
   for (std::thread& thread : threads) thread.join();
   flusher.join();

@@ -2,6 +2,9 @@
 // A recording in a folder of its own, without the environment or NVTX around it.
 #pragma once
 
+#include <signal.h>
+#include <sys/resource.h>
+
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -46,12 +49,13 @@ inline uint64_t define_schema(live::Registry& registry, uint32_t domain, uint64_
 
 class Recording {
  public:
-  explicit Recording(uint32_t chunks = 64, const std::string& name = "trace")
+  explicit Recording(uint32_t chunks = 64, const std::string& name = "trace",
+                     bool drain_thread = false)
       : output(check::folder() + "/" + name) {
     live::Configuration configuration;
     configuration.output = output;
     configuration.chunk_limit = chunks;
-    configuration.drain_thread = false;
+    configuration.drain_thread = drain_thread;
     session = std::make_unique<live::Session>();
     CHECK_EQ(session->open(configuration, live::clock_offset(CLOCK_REALTIME), true, registry), "");
     writer = std::make_unique<live::ThreadWriter>(registry);
@@ -75,6 +79,24 @@ class Recording {
   live::Registry registry{{}};
   std::unique_ptr<live::Session> session;
   std::unique_ptr<live::ThreadWriter> writer;
+};
+
+// While it lives, files of this process cannot grow beyond a size, as on a full disk.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t size) : before_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &limit_);
+    rlimit less = {size, limit_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &less);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &limit_);
+    ::signal(SIGXFSZ, before_);
+  }
+
+ private:
+  rlimit limit_ = {};
+  void (*before_)(int);
 };
 
 constexpr uint64_t kBegin = 1;

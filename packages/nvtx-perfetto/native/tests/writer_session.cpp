@@ -32,11 +32,12 @@ struct RangeRow {
 
 }  // namespace
 
-WriterSession::WriterSession(const std::string& name) : path(folder + "/" + name) {
+WriterSession::WriterSession(const std::string& name, const std::string& config)
+    : path(folder + "/" + name) {
   const void* table = nullptr;
   nvtxwGetInterface(2, &table);
   calls_ = static_cast<const nvtxwInterface_v2_t*>(table);
-  std::string text = "output=" + path;
+  std::string text = "output=" + path + "\n" + config;
   nvtxwSessionAttributes_t given = {sizeof(given), "session", text.c_str()};
   good(calls_->SessionBegin(&given, &handle));
 }
@@ -103,6 +104,8 @@ void WriterSession::register_places() {
   clock.timestampTypeId = NVTX_TIMESTAMP_TYPE_NONE;
   clock.timerResolution = 1'000'000;
   good(calls_->TimeDomainRegister(domain_, &clock, &clock_));
+  clock.timerResolution = 0;
+  good(calls_->TimeDomainRegister(domain_, &clock, &fast_));
 }
 
 uint64_t WriterSession::add_schema(const std::vector<schemas::Entry>& entries, uint64_t kind,
@@ -204,6 +207,7 @@ void WriterSession::write_halves() {
     int64_t time;
     uint64_t id;
   } last = {};
+  write_scoped_halves(stream);
   for (int64_t i = 0; i < 6; ++i) {
     first.time = 100 - 10 * i;
     last.time = 101 + 10 * i;
@@ -213,6 +217,27 @@ void WriterSession::write_halves() {
     write(other, stop_, &last, sizeof(last));
     if (i > 0) write(stream, start_, &first, sizeof(first));  // one end has no start
   }
+}
+
+// Pairs in a batch that lies elsewhere than its stream.
+void WriterSession::write_scoped_halves(nvtxwStreamHandle_t stream) {
+  struct {
+    int64_t time;
+    nvtxStringHandle_t name;
+  } first[] = {{20, name_}, {10, name_}};
+  int64_t last[] = {31, 41};
+  nvtxEventBatch_t batch = {};
+  batch.scope = scope_;
+  batch.flags = kUnsorted;
+  batch.eventSchemaId = push_;
+  batch.events = first;
+  batch.size = sizeof(first);
+  good(calls_->EventBatchWrite(stream, &batch));
+  batch.eventSchemaId = pop_;
+  batch.events = last;
+  batch.size = sizeof(last);
+  good(calls_->EventBatchWrite(stream, &batch));
+  written += 4;
 }
 
 void WriterSession::write_links() {
@@ -253,6 +278,9 @@ void WriterSession::write_deferred() {
   nvtxSyncPoint_t points[] = {{0, 500'000}, {10, 520'000}};
   good(calls_->TimeSyncPointTableWrite(stream, clock_, kRealtime, points, 2));
   written += 2;
+  nvtxwStreamHandle_t faster = open("faster clock", 0, fast_);
+  write_range(faster, 100, 140, 2);
+  good(calls_->TimestampConversionFactorWrite(faster, fast_, kRealtime, 2.5, 100, 600'000));
 }
 
 }  // namespace writer

@@ -23,7 +23,8 @@ class WriterSession {
   nvtxwSessionHandle_t handle = nullptr;
   uint64_t written = 0;  // rows and samples
 
-  explicit WriterSession(const std::string& name = "trace");
+  // `config`: further lines of the session's settings.
+  explicit WriterSession(const std::string& name = "trace", const std::string& config = {});
   ~WriterSession() { end(); }
 
   void register_everything();
@@ -42,6 +43,7 @@ class WriterSession {
   void register_types();
   void register_places();
   void write_halves();
+  void write_scoped_halves(nvtxwStreamHandle_t stream);
   void write_links();
   void write_counters();
   void write_deferred();
@@ -59,6 +61,7 @@ class WriterSession {
   uint64_t scope_ = 0;
   uint64_t thread_ = 0;
   uint64_t clock_ = 0;
+  uint64_t fast_ = 0;
   uint64_t level_ = 0;
   uint64_t steps_ = 0;
 };
