@@ -63,7 +63,7 @@ class BackwardScope:
     inputs: Sequence[Any]
     opened: int = OUTSIDE
 
-    def attach(self, outputs: Sequence[Any]) -> None:
+    def attach(self, outputs: list[Any]) -> None:
         """Let the range begin at the nodes of the call's outputs and end at its inputs'."""
         inputs, self.inputs = self.inputs, ()
         if not outputs:
