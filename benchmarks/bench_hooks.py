@@ -19,8 +19,8 @@ from module_hooks import empty_pair, full_backward, named_set
 BLOCKS = 16
 SIZE = 8
 LONG_RUN = 1_000_000
-FORWARD_TURNS = 1000
-STEP_TURNS = 300
+FORWARD_TURNS = 3000
+STEP_TURNS = 600
 
 
 class Block(torch.nn.Module):
