@@ -52,11 +52,16 @@ def goes_on(node: Any) -> bool:
     node : Node
         The node that the calling thread is at.
     """
-    behind = [each for each, _ in node.next_functions if each is not None]
+    leads_on = False
     try:
-        return any(map(_will_run, behind)) or not behind
+        for behind, _ in node.next_functions:
+            if behind is not None:
+                if _will_run(behind):  # nearly always the first
+                    return True
+                leads_on = True
     except RuntimeError:  # what is said of a leaf whose gradient is wanted
         return True
+    return not leads_on
 
 
 def caller_before(function: Callable[[Any], None]) -> Callable[[Any], None]:
