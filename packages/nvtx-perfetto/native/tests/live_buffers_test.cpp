@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <map>
+#include <algorithm>
+#include <climits>
 #include <thread>
 
 #include "live_recording.h"
@@ -45,14 +47,22 @@ bool maps(const std::string& path) {
 
 }  // namespace
 
+// A sanitizer's own memory comes by page faults of this thread.
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 TEST("live buffers: a chunk's memory is there before its first event") {
-  Recording recording;
-  push_and_pop(*recording.writer, 1);
-  long before = page_faults();
-  push_and_pop(*recording.writer, kRecords / 2 - 100);
-  // A chunk has 64 pages; a few faults may be those of pages that were just written to disk.
-  CHECK(page_faults() - before < 16);
+  // A chunk has 64 pages. The least of a few tries, since the system may write the file to disk
+  // meanwhile, and then wants to know of the next change to each page.
+  long least = LONG_MAX;
+  for (int tries = 0; tries < 3; ++tries) {
+    Recording recording;
+    push_and_pop(*recording.writer, 1);
+    long before = page_faults();
+    push_and_pop(*recording.writer, kRecords / 2 - 100);
+    least = std::min(least, page_faults() - before);
+  }
+  CHECK(least < 16);
 }
+#endif
 
 TEST("live buffers: all that is mapped has disk space behind it") {
   Recording recording;
