@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <map>
 #include <algorithm>
 #include <climits>
+#include <map>
 #include <thread>
 
 #include "live_recording.h"
@@ -20,7 +20,7 @@ namespace {
 constexpr int kRecords =
     live::kChunkSize / sizeof(live::Record);  // that a chunk holds, and few more
 
-long page_faults() {
+[[maybe_unused]] long page_faults() {
   rusage usage;
   ::getrusage(RUSAGE_THREAD, &usage);
   return usage.ru_minflt;
