@@ -142,6 +142,25 @@ net = nn.Sequential(nn.Linear(4, 4), Checkpointed(nn.Linear(4, 4), nn.ReLU(inpla
 """
 
 
+# A step of that model.
+FORWARD = [
+    "forward Sequential",
+    "  forward 0: Linear",
+    "  forward 1: Checkpointed",
+    "    forward 1.0: Linear",
+    "    forward 1.1: ReLU",
+]
+BACKWARD = [
+    "backward Sequential",
+    "  backward 1: Checkpointed",
+    "    backward 1.1: ReLU",
+    "      recompute 1.0: Linear [recompute]",
+    "      recompute 1.1: ReLU [recompute]",
+    "    backward 1.0: Linear",
+    "  backward 0: Linear",
+]
+
+
 def _tree(rows: Iterable[tuple[object, ...]]) -> list[str]:
     """One line a row, as far in as it is deep; its parent must be the row above that is less so."""
     lines: list[str] = []
@@ -159,20 +178,7 @@ def _tree(rows: Iterable[tuple[object, ...]]) -> list[str]:
 def test_a_checkpointed_training_step_reads_as_it_was_written(tmp_path: Path, load: Load) -> None:
     trace = load(record_script(tmp_path, TRAINING + "assert compare(net) == 0\n"))
     (rows,) = _traced(_without_summary(trace)).values()
-    assert _tree(rows) == [
-        "forward Sequential",
-        "  forward 0: Linear",
-        "  forward 1: Checkpointed",
-        "    forward 1.0: Linear",
-        "    forward 1.1: ReLU",
-        "backward Sequential",
-        "  backward 1: Checkpointed",
-        "    backward 1.1: ReLU",
-        "      recompute 1.0: Linear [recompute]",
-        "      recompute 1.1: ReLU [recompute]",
-        "    backward 1.0: Linear",
-        "  backward 0: Linear",
-    ]
+    assert _tree(rows) == [*FORWARD, *BACKWARD]
 
 
 FAILING = """
@@ -187,23 +193,5 @@ thread = threading.Thread(target=late); thread.start(); thread.join()
 def test_what_raises_forward_or_backward_closes_its_ranges(tmp_path: Path, load: Load) -> None:
     trace = load(record_script(tmp_path, TRAINING + FAILING))
     main, thread = _traced(_without_summary(trace)).values()
-    forward = [
-        "forward Sequential",
-        "  forward 0: Linear",
-        "  forward 1: Checkpointed",
-        "    forward 1.0: Linear",
-        "    forward 1.1: ReLU",
-    ]
-    assert _tree(main) == forward
-    assert _tree(thread) == [
-        *forward,
-        "backward Sequential",
-        "  backward 1: Checkpointed",
-        "    backward 1.1: ReLU",
-        "      recompute 1.0: Linear [recompute]",
-        "      recompute 1.1: ReLU [recompute]",
-        "    backward 1.0: Linear",
-        "  backward 0: Linear",
-        "forward Linear",
-        "backward Linear",
-    ]
+    assert _tree(main) == FORWARD
+    assert _tree(thread) == [*FORWARD, *BACKWARD, "forward Linear", "backward Linear"]

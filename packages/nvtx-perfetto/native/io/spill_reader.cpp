@@ -12,13 +12,6 @@
 #include "io/host.h"
 
 namespace nvtx_perfetto {
-namespace {
-
-bool same_text(const char* field, size_t capacity, const std::string& text) {
-  return std::string(field, strnlen(field, capacity)) == text.substr(0, capacity - 1);
-}
-
-}  // namespace
 
 SpillReader::~SpillReader() {
   if (base_) ::munmap(const_cast<uint8_t*>(base_), size_);
@@ -40,11 +33,8 @@ SpillReader::Found SpillReader::open(const std::string& path) {
   SpillHead head;
   std::memcpy(&head, base_, sizeof(head));
   if (std::memcmp(head.magic, kSpillMagic, sizeof(kSpillMagic)) != 0) return Found::kUnreadable;
-  // A lock taken on another host may not be seen here. The same host after a reboot, on the other
-  // hand, holds no process of before.
-  bool same_boot = same_text(head.boot_id, sizeof(head.boot_id), boot_id());
-  bool same_host = same_text(head.host, sizeof(head.host), host_name());
-  return same_boot || same_host ? Found::kDead : Found::kForeign;
+  bool here = is_this_machine({head.boot_id, sizeof(head.boot_id)}, {head.host, sizeof(head.host)});
+  return here ? Found::kDead : Found::kForeign;
 }
 
 bool SpillReader::next_block(size_t& at, SpillBlock& block, std::string_view& bytes) const {

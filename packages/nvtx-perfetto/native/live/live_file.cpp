@@ -37,10 +37,6 @@ void touch(uint8_t* at, size_t size) {
   }
 }
 
-bool same_text(const char* field, size_t capacity, const std::string& text) {
-  return std::string(field, strnlen(field, capacity)) == text.substr(0, capacity - 1);
-}
-
 }  // namespace
 
 std::string LiveFile::create(const std::string& path, uint32_t chunk_limit) {
@@ -90,11 +86,8 @@ LiveFile::Found LiveFile::open(const std::string& path) {
     return Found::kUnreadable;
   }
   limit_ = chunks_ = static_cast<uint32_t>((size - kChunksStart) / kChunkSize);
-  // A lock taken on another host may not be seen here. The same host after a reboot, on the other
-  // hand, holds no process of before.
-  bool same_boot = same_text(head.boot_id, sizeof(head.boot_id), boot_id());
-  bool same_host = same_text(head.host, sizeof(head.host), host_name());
-  return same_boot || same_host ? Found::kDead : Found::kForeign;
+  bool here = is_this_machine({head.boot_id, sizeof(head.boot_id)}, {head.host, sizeof(head.host)});
+  return here ? Found::kDead : Found::kForeign;
 }
 
 std::string LiveFile::reserve(size_t offset, size_t size) {

@@ -39,6 +39,9 @@ void equal(const char* file, int line, const char* text, const A& found, const B
 // A folder of its own for the test that runs, removed when it ends.
 std::string folder();
 
+// All bytes of a file; none where there is no such file.
+std::string content(const std::string& path);
+
 }  // namespace check
 
 #define CHECK_TEST_(name, line)                                    \

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <random>
 
 #include "check.h"
@@ -16,14 +15,10 @@
 #include "writer_session.h"
 
 using namespace nvtx_perfetto;
+using check::content;
 using writer::WriterSession;
 
 namespace {
-
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 std::string path_of(const packets::Trace& trace, uint64_t track) {
   std::string path;

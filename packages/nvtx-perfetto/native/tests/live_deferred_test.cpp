@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events that wait until a recording ends, across drains and deaths.
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "live/attribute_copy.h"
@@ -45,13 +42,6 @@ std::vector<int64_t> times(const packets::Trace& trace) {
   return found;
 }
 
-std::string file_with(const std::string& suffix) {
-  for (const auto& entry : std::filesystem::directory_iterator(check::folder())) {
-    if (entry.path().extension() == suffix) return entry.path();
-  }
-  return {};
-}
-
 }  // namespace
 
 TEST("live deferred: what was drained in between and what was not are one sorted track") {
@@ -64,7 +54,7 @@ TEST("live deferred: what was drained in between and what was not are one sorted
   packets::Trace trace = recording.finish();
   CHECK(times(trace) == (std::vector<int64_t>{5, 10, 20, 30}));
   CHECK_EQ(summary(trace, "events"), "4");
-  CHECK_EQ(file_with(".deferred"), "");
+  CHECK_EQ(with_suffix(".deferred"), "");
 }
 
 TEST("live deferred: a row's own scope comes before its batch's") {
@@ -149,20 +139,13 @@ uint64_t mark_in_a_thread(Recording& recording) {
 // What is recovered of a child that was killed behind its work.
 template <typename Work>
 packets::Trace recovered_from(const Work& work) {
-  check::folder();  // the child's too
-  pid_t child = ::fork();
-  if (child == 0) {
-    Recording recording;
-    work(recording, define_mark(recording.registry));
-    ::kill(::getpid(), SIGKILL);
-  }
-  ::waitpid(child, nullptr, 0);
-  CHECK(!file_with(".deferred").empty());
+  record_and_die([&](Recording& recording) { work(recording, define_mark(recording.registry)); });
+  CHECK(!with_suffix(".deferred").empty());
   std::string problem;
-  CHECK_EQ(live::recover(file_with(".live"), problem), live::Recovered::kDrained);
+  CHECK_EQ(live::recover(with_suffix(".live"), problem), live::Recovered::kDrained);
   CHECK_EQ(problem, "");
-  CHECK_EQ(file_with(".deferred"), "");
-  return packets::Trace(content(file_with(".part")));
+  CHECK_EQ(with_suffix(".deferred"), "");
+  return packets::Trace(content(with_suffix(".part")));
 }
 
 }  // namespace
@@ -195,7 +178,7 @@ TEST("live deferred: half a drain behind the checkpoint of what waits is cut off
     submit(recording, schema, {{10, 1}});
     recording.session->flush();
     submit(recording, schema, {{20, 1}});
-    std::ofstream(file_with(".deferred"), std::ios::app) << "half a drain";
+    std::ofstream(with_suffix(".deferred"), std::ios::app) << "half a drain";
   });
   CHECK(times(trace) == (std::vector<int64_t>{10, 20}));
 }
@@ -210,7 +193,7 @@ TEST("live deferred: a full disk keeps what waits for a later join") {
   CHECK(!recording.session->flush());
   recording.writer->detach();
   CHECK(recording.session->finish(recording.registry).find("is kept in") != std::string::npos);
-  CHECK(!file_with(".live").empty());
+  CHECK(!with_suffix(".live").empty());
 }
 
 TEST("live deferred: what a full disk did not take waits once") {

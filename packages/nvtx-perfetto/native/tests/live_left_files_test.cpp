@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Live files that someone else left: which of them are drained, and what is known of their threads.
-#include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <filesystem>
@@ -15,24 +12,10 @@ using namespace recording;
 
 namespace {
 
-std::string with_suffix(const std::string& suffix) {
-  for (const auto& entry : std::filesystem::directory_iterator(check::folder())) {
-    if (entry.path().extension() == suffix) return entry.path();
-  }
-  return {};
-}
-
 // The live file of a child that was killed behind its work.
 template <typename Work>
 std::string left_by(const Work& work) {
-  check::folder();  // the child's too
-  pid_t child = ::fork();
-  if (child == 0) {
-    Recording recording;
-    work(recording);
-    ::kill(::getpid(), SIGKILL);
-  }
-  ::waitpid(child, nullptr, 0);
+  record_and_die(work);
   return with_suffix(".live");
 }
 

@@ -4,9 +4,10 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -22,9 +23,14 @@ namespace recording {
 
 namespace live = nvtx_perfetto::live;
 
-inline std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+using check::content;
+
+// The test's file of that kind, if there is one.
+inline std::string with_suffix(const std::string& suffix) {
+  for (const auto& entry : std::filesystem::directory_iterator(check::folder())) {
+    if (entry.path().extension() == suffix) return entry.path();
+  }
+  return {};
 }
 
 // Registers a static schema; a `size` of 0 leaves it to its entries.
@@ -80,6 +86,19 @@ class Recording {
   std::unique_ptr<live::Session> session;
   std::unique_ptr<live::ThreadWriter> writer;
 };
+
+// Runs `work` on a recording of a child, which is killed behind it.
+template <typename Work>
+void record_and_die(const Work& work) {
+  check::folder();  // the child's too
+  pid_t child = ::fork();
+  if (child == 0) {
+    Recording recording;
+    work(recording);
+    ::kill(::getpid(), SIGKILL);
+  }
+  ::waitpid(child, nullptr, 0);
+}
 
 // While it lives, files of this process cannot grow beyond a size, as on a full disk.
 class FullDisk {

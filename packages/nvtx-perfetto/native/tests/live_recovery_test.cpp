@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process that dies leaves its live file; here a child dies in the middle of its work.
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <filesystem>
+#include <fstream>
 
 #include "live/trace_join.h"
 #include "live_recording.h"
@@ -13,30 +10,16 @@ using namespace recording;
 
 namespace {
 
-std::string with_suffix(const std::string& folder, const std::string& suffix) {
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == suffix) return entry.path();
-  }
-  return {};
-}
-
 // Runs `work` in a child that is then killed, and recovers what it left.
 template <typename Work>
 packets::Trace killed(const Work& work) {
-  std::string folder = check::folder();
-  pid_t child = ::fork();
-  if (child == 0) {
-    Recording recording;
-    work(recording);
-    ::kill(::getpid(), SIGKILL);
-  }
-  ::waitpid(child, nullptr, 0);
+  record_and_die(work);
   std::string problem;
-  std::string path = with_suffix(folder, ".live");
+  std::string path = with_suffix(".live");
   CHECK_EQ(live::recover(path, problem), live::Recovered::kDrained);
   CHECK_EQ(problem, "");
   CHECK(!std::filesystem::exists(path));
-  return packets::Trace(content(with_suffix(folder, ".part")));
+  return packets::Trace(content(with_suffix(".part")));
 }
 
 }  // namespace
@@ -85,7 +68,7 @@ TEST("live recovery: a domain's track goes on and is described") {
 TEST("live recovery: a live process's file is left alone") {
   Recording recording;
   std::string problem;
-  std::string path = with_suffix(check::folder(), ".live");
+  std::string path = with_suffix(".live");
   CHECK_EQ(live::recover(path, problem), live::Recovered::kAlive);
   CHECK(std::filesystem::exists(path));
   recording.finish();

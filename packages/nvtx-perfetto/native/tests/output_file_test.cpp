@@ -5,18 +5,13 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <iterator>
 
 #include "check.h"
 
+using check::content;
 using nvtx_perfetto::OutputFile;
 
 namespace {
-
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 bool contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;

@@ -16,6 +16,7 @@ from nvtx_replay._backend import RawSession, Target, choose
 from nvtx_replay._clock import counts_from_epoch, time_domain_id
 from nvtx_replay._counter_table import CounterBook
 from nvtx_replay._faults import Faults, OnError, parse_on_error
+from nvtx_replay._names import distinct
 from nvtx_replay._ordering import parse_ordering
 from nvtx_replay._single import StreamSetup
 from nvtx_replay._strings import StringStore
@@ -229,16 +230,14 @@ class Session:
 
     def _unique(self, name: str, way: OnError) -> str:
         """Return a name that no stream of this session has, or refuse."""
-        if name not in self._streams:
+        unique = distinct(name, self._streams)
+        if unique == name:
             return name
         sentence = f"the session has a stream named {name!r}; names must be unique"
         if way != "repair":
             raise StreamError(f"{sentence}: choose another, or pass on_error='repair' to number it")
-        number = 2
-        while f"{name} #{number}" in self._streams:
-            number += 1
         self._report.repair("duplicate_stream_name", 1, sentence)
-        return f"{name} #{number}"
+        return unique
 
     def __enter__(self) -> Session:
         self.begin()

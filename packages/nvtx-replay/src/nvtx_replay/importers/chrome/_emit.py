@@ -8,6 +8,7 @@ from typing import Any
 
 from nvtx import CounterSemantics, EventKind, TimestampType
 
+from nvtx_replay._names import distinct
 from nvtx_replay.importers.chrome._batches import EventBatches, SampleBatches, StreamRows
 from nvtx_replay.importers.chrome._flows import Ends
 from nvtx_replay.importers.chrome._identity import Id, Row
@@ -217,19 +218,10 @@ class Emitter:
 
     def _open_stream(self, path: str | None, name: str) -> Any:
         scope = None if path is None else self._domain.get_scope(path)
+        # Threads of two processes may share a name.
+        name = distinct(name, self._stream_names)
+        self._stream_names.add(name)
         stream = self._session.create_stream(
-            self._distinct(name), domain=self._domain, scope=scope, time_domain_id=self._clock
+            name, domain=self._domain, scope=scope, time_domain_id=self._clock
         )
         return self._open.enter_context(stream)
-
-    def _distinct(self, name: str) -> str:
-        """Return a name that no stream of the session has; threads of two processes may share one.
-
-        The second is ``name #2``, as a session with ``on_error="repair"`` would call it.
-        """
-        distinct, number = name, 1
-        while distinct in self._stream_names:
-            number += 1
-            distinct = f"{name} #{number}"
-        self._stream_names.add(distinct)
-        return distinct
